@@ -40,6 +40,7 @@ export {
 } from "./hosts/opencode/transport.ts";
 export { AsyncAgentsError, ERROR_CODES, type ErrorCode } from "./model/errors.ts";
 export { noEvidence } from "./model/evidence.ts";
+export type { ModelPrice, Prices } from "./model/prices.ts";
 export type { RequestRule } from "./model/request-policy.ts";
 export { transition } from "./model/transition.ts";
 export { type Clock, systemClock } from "./process/clock.ts";

@@ -31,8 +31,18 @@ export type {
   WorkItem,
   WorkItemStatus,
 } from "./model/board.ts";
+export type { Amounts, Budget, BudgetLimits, Measure, NewBudgets } from "./model/budgets/budget.ts";
+export type { Chain, RequestVerdict } from "./model/budgets/chain.ts";
 export type { CondenseLimits } from "./model/condense.ts";
-export type { NewTask, Resumable, TaskClaimed, TaskEdited, TaskEvent, TaskResumed } from "./model/events.ts";
+export type {
+  BudgetEvent,
+  NewTask,
+  Resumable,
+  TaskClaimed,
+  TaskEdited,
+  TaskEvent,
+  TaskResumed,
+} from "./model/events.ts";
 export type { Evidence } from "./model/evidence.ts";
 export type { Limits, RunLimits } from "./model/limits.ts";
 export type { Message, MessagePart, ToolPart } from "./model/message.ts";
@@ -68,6 +78,7 @@ export type {
   WorkItemFilter,
   WorkItemRow,
 } from "./store/board/records.ts";
+export type { BudgetChange, BudgetQuery, BudgetRecords } from "./store/budgets/records.ts";
 export type { RemoteCall, RemoteCallProgress, RemoteCallRecords, RemoteCallState } from "./store/calls/records.ts";
 export type {
   ClaimedRun,

@@ -35,7 +35,7 @@ import { executorOf, hostFor, listExecutors } from "./executors.ts";
 import { followUp, listFollowUps } from "./follow-ups.ts";
 import { type Input, parseInput } from "./input.ts";
 import { assertDepth, assertReviewer, isLaunch } from "./launch-depth.ts";
-import { answerQuestion, launchInFolder, listInbox, steerTask, waitTasks } from "./launched-tasks.ts";
+import { answerQuestion, launchInFolder, listInbox, lowerBudget, steerTask, waitTasks } from "./launched-tasks.ts";
 import {
   addProject,
   addRepo,
@@ -167,6 +167,7 @@ function handlersOf(parts: BoardParts, start: AttemptStart, pump: QueuePump): Ha
     wait_tasks: (input, { signal }) => waitTasks(parts, input, signal),
     list_inbox: (input) => listInbox(parts, input),
     steer_task: (input, call) => steerTask(parts, input, call),
+    lower_budget: (input, call) => lowerBudget(parts, input, call),
     remove_attempt: (input) => removeAttempt(parts, start, input),
     remove_project: (input) => removeProject(parts, input),
     find_repo: (input) => findRepo(parts, input),

@@ -1,6 +1,7 @@
 /** The wire names of hosts, and which of them can run agents here. Lower case and dashes are accepted too. */
 
 import type { LaunchRequest } from "../engine/launch.ts";
+import { requireBudget } from "../model/budgets/budget-text.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isOwner } from "../protocol/call-origin.ts";
 import { EXECUTOR_HOSTS, EXECUTORS, EXECUTORS_FOR_MODELS, type ExecutorName } from "../protocol/executor-names.ts";
@@ -11,7 +12,7 @@ import type { BoardCall } from "./board-call.ts";
 import type { BoardContext, ExecutorInfo } from "./board-context.ts";
 import type { Input } from "./input.ts";
 
-type RunChoices = Pick<Input<"launch_task">, "model" | "max_minutes" | "max_cost">;
+type RunChoices = Pick<Input<"launch_task">, "model" | "max_minutes" | "max_cost" | "budget">;
 
 /** A host that only another version knows, for example of an attempt that a newer one stored, keeps its own name. */
 export function executorOf(host: string): string {
@@ -44,12 +45,13 @@ function offeredTo({ scriptedForModels = false }: BoardContext, { origin }: Boar
 /** The run settings of a launch, in the engine's terms. */
 export function runChoicesOf(
   host: string,
-  { model, max_minutes, max_cost }: RunChoices,
-): Pick<LaunchRequest, "model" | "limits"> {
+  { model, max_minutes, max_cost, budget }: RunChoices,
+): Pick<LaunchRequest, "model" | "limits" | "budget"> {
   const name = model?.trim() ?? "";
   const qualified = host === "claude" && !name.startsWith("anthropic/") ? `anthropic/${name}` : name;
   return {
     ...(name !== "" && { model: qualified }),
+    ...(budget !== undefined && { budget: requireBudget(budget) }),
     limits: {
       ...(max_minutes !== undefined && { runMs: max_minutes * 60_000 }),
       ...(max_cost !== undefined && { cost: max_cost }),

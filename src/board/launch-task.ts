@@ -15,7 +15,8 @@ import { type CallOrigin, isOwner } from "../protocol/call-origin.ts";
 import type { Instance } from "../store/store.ts";
 import { folderSource } from "../worktree/clones/folder-source.ts";
 
-interface TaskLaunch extends Pick<LaunchRequest, "description" | "prompt" | "batch" | "model" | "limits" | "after"> {
+interface TaskLaunch
+  extends Pick<LaunchRequest, "description" | "prompt" | "batch" | "model" | "limits" | "after" | "budget"> {
   /** Null for the host's default agent. */
   agent: string | null;
   /** Null for whichever host is open in the directory. */

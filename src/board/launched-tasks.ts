@@ -4,6 +4,8 @@
  */
 import { afterOf } from "../engine/queue/after.ts";
 import { Overview } from "../engine/watching/overview.ts";
+import { budgetId } from "../model/budgets/budget.ts";
+import { requireBudget, usageText } from "../model/budgets/budget-text.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { endsWait, isLive, type Task } from "../model/task.ts";
 import { callerName } from "../protocol/call-origin.ts";
@@ -127,6 +129,18 @@ export async function steerTask(
   const wait = { timeout: input.wait_ms ?? 0, ...(signal && { signal }) };
   const { state, reason } = await parts.desk.steer(task, { text: input.text, by: callerName(call.origin) }, wait);
   return { state, reason };
+}
+
+/** Whoever calls: what is for models never raises. */
+export async function lowerBudget(
+  { store, now, ...parts }: BoardParts,
+  { handle, budget }: Input<"lower_budget">,
+  { origin }: BoardCall,
+): Promise<OperationOutput<"lower_budget">> {
+  const { id } = await findTask({ store, now, ...parts }, handle);
+  const given = Object.entries(requireBudget(budget)).filter(([, limit]) => limit !== null);
+  const change = { limits: Object.fromEntries(given), by: callerName(origin), at: now(), mayRaise: false };
+  return { budget: usageText(await store.budgets.set(budgetId("task", id), change)) };
 }
 
 function elsewhere({ pid }: Instance): AsyncAgentsError {

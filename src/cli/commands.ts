@@ -28,7 +28,8 @@ import { completeCommand, completionCommand } from "./commands/setup/completion.
 import { configCommand } from "./commands/setup/config.ts";
 import { doctorCommand } from "./commands/setup/doctor.ts";
 import { installCommand } from "./commands/setup/install.ts";
-import { statsCommand } from "./commands/stats.ts";
+import { BUDGET_COMMANDS } from "./commands/spending/budget.ts";
+import { statsCommand } from "./commands/spending/stats.ts";
 import {
   cancelCommand,
   editCommand,
@@ -52,6 +53,7 @@ export const COMMANDS: readonly Command[] = [
   waitCommand,
   watchCommand,
   statsCommand,
+  ...BUDGET_COMMANDS,
   cancelCommand,
   editCommand,
   removeCommand,

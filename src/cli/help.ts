@@ -28,6 +28,7 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
       "wait",
       "watch",
       "stats",
+      "budget",
       "cancel",
       "edit",
       "rm",

@@ -8,20 +8,24 @@ export const RUN_OPTIONS: Readonly<Record<string, CommandOption>> = {
   model: { value: "model", short: "m", summary: "the model, as provider/model; for claude, just its name" },
   "max-minutes": { value: "number", summary: "stop the run after this many minutes of work" },
   "max-cost": { value: "dollars", summary: "stop the run when it exceeds this cost" },
+  budget: { value: "budget", summary: "all that it and its own tasks may use, for example '$2 30min 500ktok'" },
 };
 
 export interface RunChoices {
   model?: string;
   max_minutes?: number;
   max_cost?: number;
+  budget?: string;
 }
 
 export function readRunChoices(given: CommandArguments): RunChoices {
   const [model, minutes, cost] = [given.text("model"), given.amount("max-minutes"), given.amount("max-cost")];
+  const budget = given.text("budget");
   return {
     ...(model === undefined ? {} : { model }),
     ...(minutes === undefined ? {} : { max_minutes: minutes }),
     ...(cost === undefined ? {} : { max_cost: cost }),
+    ...(budget === undefined ? {} : { budget }),
   };
 }
 

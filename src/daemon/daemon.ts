@@ -58,7 +58,7 @@ export async function startDaemon({ directory, configuration, environment, log }
     store,
     machine,
     isAlive,
-    maxQueued: limits.maxQueued,
+    ...limits,
     engines: () => runner.engines(),
     open: (host, folder) => runner.open(host, folder),
     attach: async (session) => (await makers.find(({ kind }) => kind === session.host)?.attach?.(session)) ?? null,

@@ -1,8 +1,11 @@
 /** The daemon's limits, in the units of the rules, from the configuration. Judges nothing: the configuration did. */
 
+import { budgetSettings } from "../configuration/budget-settings.ts";
 import type { Configuration } from "../configuration/sections.ts";
 import type { RetentionLimits } from "../engine/retention.ts";
+import type { NewBudgets } from "../model/budgets/budget.ts";
 import type { Limits } from "../model/limits.ts";
+import type { Prices } from "../model/prices.ts";
 import type { RequestRule } from "../model/request-policy.ts";
 
 const MINUTE_MS = 60_000;
@@ -16,6 +19,9 @@ interface LimitSettings {
   maxQueued: number;
   /** 1: an agent that we started launches none. */
   maxDepth: number;
+  /** The budgets of launches that bring none, and what models cost whose host does not say. */
+  budgets: NewBudgets;
+  prices: Prices;
   /** Written rules about what agents ask. */
   rules: readonly RequestRule[];
   /** Nothing is pruned unless it says so. */
@@ -39,6 +45,8 @@ export function limitSettings({
     maxConcurrent: maxConcurrent ?? MAX_CONCURRENT,
     maxQueued,
     maxDepth,
+    budgets: budgetSettings(limits),
+    prices: limits.prices,
     rules: inbox.policies,
     retention: { olderThanMs: keepDays === undefined ? undefined : keepDays * DAY_MS, keep: keepTasks },
   };

@@ -53,11 +53,11 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
   const log = openLog(directory);
   const all = hostMakers({ directory, configuration, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
   const { makers, lacks } = await usable(all, options);
-  const { limits, rules } = limitSettings(configuration);
+  const { limits, rules, budgets, prices } = limitSettings(configuration);
   const store = await openStore({ directory, ...configuration.store, log: (line) => log.info(line) });
   const machine = storeSetting(configuration.store) === null ? "" : machineOf(directory);
   const isAlive = instanceJudge({ machine });
-  const runner = new Runner({ store, log, makers, limits, rules, machine, isAlive });
+  const runner = new Runner({ store, log, makers, limits, rules, budgets, prices, machine, isAlive });
   const open = (host: string, folder: string) => runner.open(host, folder);
   const desk = new Desk({ store, machine, isAlive, engines: () => runner.engines(), open });
   const instance = runnerInstance(directory, machine);

@@ -4,9 +4,11 @@
  */
 
 import type { Host } from "../hosts/host.ts";
+import type { NewBudgets } from "../model/budgets/budget.ts";
 import type { CondenseLimits } from "../model/condense.ts";
 import type { Resumable } from "../model/events.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
+import type { Prices } from "../model/prices.ts";
 import type { RequestRule } from "../model/request-policy.ts";
 import type { Run, Task, Wake } from "../model/task.ts";
 import type { Clock } from "../process/clock.ts";
@@ -43,6 +45,10 @@ export interface Settings {
   launchPauseMs: number;
   /** The limits of a run. */
   limits: Limits;
+  /** The budgets of launches that bring none. */
+  budgets: NewBudgets;
+  /** What models cost whose host does not say. */
+  prices: Prices;
   /** Written rules about what agents ask; the first that fits decides. */
   rules: readonly RequestRule[];
   /** Whether a parent's tasks are cancelled when somebody aborts its turn. */
@@ -64,6 +70,8 @@ export const DEFAULT_SETTINGS: Settings = {
   pollMs: 5000,
   launchPauseMs: 0,
   limits: DEFAULT_LIMITS,
+  budgets: {},
+  prices: {},
   rules: [],
   cancelOnAbort: false,
   launchTool: "task",

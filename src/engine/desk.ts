@@ -8,6 +8,7 @@ import { isAbsolute } from "node:path";
 import type { AgentInfo } from "../hosts/host.ts";
 import type { SessionProgram } from "../hosts/host-maker.ts";
 import type { Door } from "../model/answer.ts";
+import { type Budget, budgetId, type NewBudgets, subjectOf } from "../model/budgets/budget.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import type { SteeringMessage } from "../model/steering.ts";
@@ -17,6 +18,7 @@ import type { WaitOptions } from "../process/deadline.ts";
 import { isVisible } from "../process/liveness.ts";
 import { isSameMachine } from "../process/machine.ts";
 import { makeId } from "../process/make-id.ts";
+import type { BudgetChange, BudgetQuery } from "../store/budgets/records.ts";
 import type { Instance, Store } from "../store/store.ts";
 import { overAlready } from "./answers.ts";
 import type { Engine } from "./engine.ts";
@@ -39,6 +41,8 @@ export interface DeskContext {
   now?(): number;
   newId?(prefix: string): string;
   after?: Clock["after"];
+  /** The budgets of queued tasks that bring none; none when absent. */
+  budgets?: NewBudgets;
   /** How many tasks may wait for runners when a caller's launches are limited; no limit when absent. */
   maxQueued?: number;
   /** For a process that starts hosts itself: what opens a session in its host's own program; null if nothing does. */
@@ -100,9 +104,23 @@ export class Desk {
 
   /** Queues a task for any runner. With `isLimited`, only while few others wait. */
   enqueue(request: Omit<QueueRequest, "mostWaiting">, { isLimited }: { isLimited: boolean }): Promise<Task> {
-    const { store, now = systemClock.now, newId = makeId, machine = "", maxQueued } = this.#context;
+    const { store, now = systemClock.now, newId = makeId, machine = "", maxQueued, budgets } = this.#context;
     const room = isLimited && maxQueued !== undefined ? { mostWaiting: maxQueued } : {};
-    return enqueueTask({ store, now, newId, machine }, PERSON, { ...request, ...room });
+    return enqueueTask({ store, now, newId, machine }, PERSON, { ...request, ...room, ...(budgets && { budgets }) });
+  }
+
+  budgets(query: BudgetQuery & { id?: string | undefined }): Promise<Budget[]> {
+    const { budgets } = this.#context.store;
+    if (query.id === undefined) return budgets.list(query);
+    return budgets.get(query.id).then((found) => (found === null ? [] : [found]));
+  }
+
+  /** Sets the limits of a budget. A session that is a task has that task's budget. */
+  async setBudget(id: string, change: Omit<BudgetChange, "at">): Promise<Budget> {
+    const { store, now = systemClock.now } = this.#context;
+    const subject = subjectOf(id);
+    const task = subject?.kind === "session" ? await store.task(subject.subject) : null;
+    return store.budgets.set(task === null ? id : budgetId("task", task.id), { ...change, at: now() });
   }
 
   /** Changes a task that waits to start, in whatever process it will. */

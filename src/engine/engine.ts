@@ -156,6 +156,15 @@ export class Engine {
     return this.#launcher.depthOf(sessionId);
   }
 
+  /**
+   * Asked before each request to a model, by a host that can wait with it. Resolves when the budgets of the session's
+   * task allow it; rejects if they never will: then the task is being stopped.
+   */
+  async mayRequest(sessionId: string): Promise<void> {
+    const problem = await this.#driver.mayRequest(sessionId);
+    if (problem !== null) throw new AsyncAgentsError("over_budget", problem);
+  }
+
   async launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
     this.#use();
     try {
@@ -371,6 +380,7 @@ export class Engine {
     const { taskId, event } = entry;
     this.#toClaimer([entry]);
     if (OTHERS_EVENTS.has(event.type)) void this.#verify(taskId);
+    if (event.type === "budget.used_up") void this.#driver.readBudgets();
     if (event.type === "steer.accepted" || event.type === "steer.cancelled") void this.#driver.readSteering(taskId);
   }
 

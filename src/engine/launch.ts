@@ -4,6 +4,7 @@
  */
 import { type AgentInfo, isRefusal, splitModel } from "../hosts/host.ts";
 import type { After } from "../model/after.ts";
+import type { BudgetLimits, NewBudgets } from "../model/budgets/budget.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { RunLimits } from "../model/limits.ts";
 import { isLive, type Task, type Wake } from "../model/task.ts";
@@ -48,6 +49,8 @@ export interface LaunchRequest {
   wake?: Wake;
   /** The tasks that it starts after. It starts at once when absent. */
   after?: After;
+  /** What the task and everything below it may use. As in the settings when absent. */
+  budget?: BudgetLimits;
 }
 
 export interface ResumeRequest {
@@ -161,6 +164,8 @@ export class Launcher {
     await store.write(async (transaction) => {
       launch.batchId = await batchFor(transaction, caller, request.batch, () => newId("bat"));
       if (caller.sessionId !== "") await transaction.putParent(this.#parentOf(caller));
+      // Before a session is made for it. What counts is the write that creates the task.
+      await transaction.assertFits({ ...launch, sessionId: "" }, launch.at);
       await transaction.openLaunch(launch);
     });
   }
@@ -263,6 +268,7 @@ export class Launcher {
       isForked: request.fork,
       machine: instance.machine,
       wake: request.wake ?? settings.wake,
+      ...budgetsOf(settings.budgets, request.budget),
     };
   }
 
@@ -313,6 +319,12 @@ export class Launcher {
     }
     return depth;
   }
+}
+
+/** The budgets that a launch brings: its own, and those of the settings. */
+export function budgetsOf(defaults: NewBudgets, own: BudgetLimits | undefined): { budgets?: NewBudgets } {
+  const budgets = { ...defaults, ...(own !== undefined && { task: own }) };
+  return Object.values(budgets).some((limits) => limits !== undefined) ? { budgets } : {};
 }
 
 /** Rejects what no host would accept. */

@@ -5,9 +5,11 @@
  */
 import { realpathSync, statSync } from "node:fs";
 import type { HostMaker, OpenedHost } from "../hosts/host-maker.ts";
+import type { NewBudgets } from "../model/budgets/budget.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
+import type { Prices } from "../model/prices.ts";
 import type { RequestRule } from "../model/request-policy.ts";
 import { type Clock, systemClock } from "../process/clock.ts";
 import { isInstanceAlive, ownIdentity, type ProcessIdentity } from "../process/liveness.ts";
@@ -38,6 +40,10 @@ interface RunnerContext extends Partial<Clock> {
   maxConcurrent?: number | null;
   /** Written rules about what agents ask; none when absent. */
   rules?: readonly RequestRule[];
+  /** The budgets of launches that bring none; none when absent. */
+  budgets?: NewBudgets;
+  /** What models cost whose host does not say. */
+  prices?: Prices;
   /** How many may be queued beyond those. Any number when absent. */
   maxQueued?: number | null;
   /** How long an engine without a live run is kept. */
@@ -78,6 +84,8 @@ export class Runner {
     this.#context = {
       limits: DEFAULT_LIMITS,
       rules: [],
+      budgets: {},
+      prices: {},
       maxConcurrent: null,
       maxQueued: null,
       ...systemClock,
@@ -200,12 +208,12 @@ export class Runner {
   }
 
   #makeEngine({ host }: OpenedHost, directory: string): Engine {
-    const { pollMs, limits, rules, ...shared } = this.#context;
+    const { pollMs, limits, rules, budgets, prices, ...shared } = this.#context;
     return createEngine({
       ...shared,
       host,
       directory,
-      settings: { pollMs, limits, rules, resumable: ["error", "cancelled"] },
+      settings: { pollMs, limits, rules, budgets, prices, resumable: ["error", "cancelled"] },
       supervisor: this.#supervisor,
       slots: this.#slots,
     });

@@ -22,6 +22,7 @@ const NOTICE_EVENTS: ReadonlySet<TaskEventType> = new Set([
   "run.failed",
   "run.cancelled",
   "run.phased",
+  "budget.warned",
 ]);
 const POLL_MS = 5000;
 const BEAT_MS = 10_000;

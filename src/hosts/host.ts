@@ -87,7 +87,10 @@ export type HostEvent =
   | { type: "session.deleted"; sessionId: string }
   /** May be repeated for one call. `input`: the arguments, in the host's own format. */
   | { type: "tool.called"; sessionId: string; callId: string; name: string; input: unknown }
-  | { type: "usage.counted"; sessionId: string; messageId: string; tokens: Tokens; cost: number }
+  /** `model`: as in `PromptInput`, or without its provider. `cost`: 0 if the host does not know it (yet). */
+  | { type: "usage.counted"; sessionId: string; messageId: string; tokens: Tokens; cost: number; model?: string }
+  /** What the run has cost in all, from a host that does not know the costs of messages. */
+  | { type: "cost.reported"; sessionId: string; cost: number }
   /** The agent wrote text; prompts do not count. */
   | { type: "text.written"; sessionId: string }
   /** A user message was added to the session; the model has not started to answer it. */

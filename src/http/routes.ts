@@ -13,6 +13,7 @@ import type { Operation } from "../protocol/operation.ts";
 import { type BoardOperationName, OPERATIONS, type OperationName } from "../protocol/operations.ts";
 import type { Caller } from "./access/guard.ts";
 import type { ApiContext } from "./api-context.ts";
+import { budgetHandlers } from "./handlers/budget-handlers.ts";
 import {
   controlHandlers,
   editHandlers,
@@ -38,6 +39,7 @@ const HANDLERS: StatusHandlers<StatusOperationName> = {
   ...controlHandlers,
   ...steeringHandlers,
   ...editHandlers,
+  ...budgetHandlers,
 };
 /** The board validates its input itself, for all doors. */
 const anyObject = z.looseObject({});

@@ -5,6 +5,7 @@
 
 import type { FleetRunner, QueuePlace } from "../engine/queue/fleet.ts";
 import type { Figures, Group, Overview } from "../engine/watching/overview.ts";
+import { subjectText } from "../model/budgets/budget-text.ts";
 import type { InboxEntry } from "../model/inbox.ts";
 import type { Message, MessagePart } from "../model/message.ts";
 import type { SteeringMessage } from "../model/steering.ts";
@@ -188,7 +189,8 @@ export function wireInboxEntry({ task, approval, since, text, answers, seen, ...
     taskId: task?.id ?? null,
     requestId: entry.requestId,
     approvalId: approval?.id ?? null,
-    description: task?.description ?? approval?.askedBy ?? "",
+    budgetId: entry.budget?.id ?? null,
+    description: task?.description ?? approval?.askedBy ?? (entry.budget ? subjectText(entry.budget) : ""),
     agent: task?.agent ?? null,
     host: task?.host ?? null,
     directory: task?.directory ?? approval?.directory ?? "",
@@ -228,6 +230,6 @@ export function iso(time: number): string {
   return new Date(Math.min(Math.max(time, FIRST_TIME), LAST_TIME)).toISOString();
 }
 
-function isoOrNull(time: number | null): string | null {
+export function isoOrNull(time: number | null): string | null {
   return time === null ? null : iso(time);
 }

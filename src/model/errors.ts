@@ -35,6 +35,7 @@ export const ERROR_CODES = {
   not_empty: 409,
   session_gone: 410,
   too_large: 413,
+  over_budget: 409,
   too_many_tasks: 429,
   request_timeout: 408,
   too_many_requests: 429,

@@ -4,6 +4,7 @@
  */
 import type { After } from "./after.ts";
 import type { Door } from "./answer.ts";
+import type { NewBudgets } from "./budgets/budget.ts";
 import type { Progress } from "./progress.ts";
 import type { SteeringEvent } from "./steering.ts";
 import type { Phase, PhaseDetail, Run, Task, TaskClone, Wake } from "./task.ts";
@@ -19,6 +20,8 @@ export interface NewTask
   wake?: Wake;
   /** It has no session yet, and waits for these. Nothing when absent. */
   after?: After | null;
+  /** Budgets that come with it. */
+  budgets?: NewBudgets;
 }
 
 export type TaskEvent =
@@ -40,9 +43,17 @@ export type TaskEvent =
   | { type: "request.applied"; at: number; run: number; requestId: string }
   | { type: "cancel.requested"; at: number; run: number }
   | SteeringEvent
+  | BudgetEvent
   | { type: "result.retrieved"; at: number }
   /** `run`: the newest one that whoever clears it knows; any when absent, as in earlier versions. */
   | { type: "task.cleared"; at: number; run?: number };
+
+/** With this task's progress, 80 % of a budget was reached, or all of it. `text`: how much, for people. */
+export type BudgetEvent = ({ type: "budget.warned" } | { type: "budget.used_up" }) & {
+  at: number;
+  budget: string;
+  text: string;
+};
 
 /** A runner made the session of a queued task and is about to prompt it. */
 export interface TaskClaimed extends Pick<Task, "sessionId" | "directory" | "agent" | "model">, Pick<Run, "messageId"> {

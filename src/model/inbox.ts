@@ -5,14 +5,16 @@
  */
 import type { Door } from "./answer.ts";
 import type { Approval } from "./approval.ts";
+import type { Budget } from "./budgets/budget.ts";
+import { subjectText, usageText } from "./budgets/budget-text.ts";
 import { isBreach } from "./limits.ts";
 import type { AfterDetail, Task } from "./task.ts";
 
 /**
  * `blocked`: a task waits for one that did not complete. `limit`: a run was stopped at a limit. `failed`: any other
- * failed run.
+ * failed run. `budget`: one is used up.
  */
-export const INBOX_KINDS = ["permission", "question", "approval", "blocked", "failed", "limit"] as const;
+export const INBOX_KINDS = ["permission", "question", "approval", "blocked", "failed", "limit", "budget"] as const;
 export type InboxKind = (typeof INBOX_KINDS)[number];
 
 /** What can be done about an entry, in the words of the operations. */
@@ -28,6 +30,7 @@ export const INBOX_ANSWERS = [
   "cancel",
   "resume",
   "read",
+  "raise",
 ] as const;
 export type InboxAnswer = (typeof INBOX_ANSWERS)[number];
 
@@ -38,6 +41,7 @@ const ANSWERS: Record<InboxKind, readonly InboxAnswer[]> = {
   blocked: ["start", "cancel"],
   failed: ["resume", "read"],
   limit: ["resume", "read"],
+  budget: ["raise"],
 };
 
 export interface InboxEntry {
@@ -49,11 +53,13 @@ export interface InboxEntry {
   /** What is asked, or what went wrong. */
   text: string;
   answers: readonly InboxAnswer[];
-  /** What it belongs to; null for an approval. */
+  /** What it belongs to; null for an approval and for a budget. */
   task: Task | null;
   /** Of a permission or a question. */
   requestId: string | null;
   approval: Approval | null;
+  /** The budget that is used up. */
+  budget?: Budget;
   seen: readonly Door[];
 }
 
@@ -64,10 +70,13 @@ interface InboxSources {
   failed: readonly Task[];
   /** Requested and undecided. */
   approvals: readonly Approval[];
+  /** Used up. */
+  budgets?: readonly Budget[];
 }
 
-export function inboxOf({ waiting, failed, approvals }: InboxSources): InboxEntry[] {
-  const entries = [...waiting.flatMap(requestEntry), ...failed.map(failedEntry), ...approvals.map(approvalEntry)];
+export function inboxOf({ waiting, failed, approvals, budgets = [] }: InboxSources): InboxEntry[] {
+  const ended = [...failed.map(failedEntry), ...budgets.map(budgetEntry)];
+  const entries = [...waiting.flatMap(requestEntry), ...ended, ...approvals.map(approvalEntry)];
   return entries.sort((one, other) => one.since - other.since || (one.id < other.id ? -1 : 1));
 }
 
@@ -92,6 +101,13 @@ function failedEntry(task: Task): InboxEntry {
   const since = task.completedAt ?? task.startedAt;
   const id = `${task.id}/run-${task.run.number}`;
   return { id, kind, since, text, answers: ANSWERS[kind], task, requestId: null, approval: null, seen: [] };
+}
+
+function budgetEntry(budget: Budget): InboxEntry {
+  const text = `The budget of ${subjectText(budget)} is used up: ${usageText(budget)}. Its runs were stopped; once it is raised, they can be resumed.`;
+  const since = budget.usedUpAt ?? budget.setAt;
+  const about = { task: null, requestId: null, approval: null, seen: [], budget };
+  return { id: budget.id, kind: "budget", since, text, answers: ANSWERS.budget, ...about };
 }
 
 function approvalEntry(approval: Approval): InboxEntry {

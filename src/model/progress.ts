@@ -20,6 +20,10 @@ export interface Progress {
   lastUpdate: number;
   tokens: Tokens;
   cost: number;
+  /** Tokens whose cost nobody knows, because their model has no price. Absent if there are none. */
+  unpriced?: number;
+  /** Working time in ms, without waiting for people; counted only for tasks with a budget that limits it. */
+  workedMs?: number;
 }
 
 const LAST_TOOLS = 5;
@@ -63,7 +67,33 @@ export function addProgress(before: Progress, run: Progress): Progress {
       cacheWrite: before.tokens.cacheWrite + run.tokens.cacheWrite,
     },
     cost: before.cost + run.cost,
+    ...eachRare(before, run, (a, b) => a + b),
   };
+}
+
+/** The part of a task's totals that its current run added, as far as it can be told. */
+export function lessProgress(totals: Progress, before: Progress): Progress {
+  const less = (a: number, b: number) => Math.max(0, a - b);
+  const [now, then] = [totals.tokens, before.tokens];
+  return {
+    toolCalls: less(totals.toolCalls, before.toolCalls),
+    toolCallsByName: eachName(totals, before, less),
+    lastTools: totals.toolCalls > before.toolCalls ? totals.lastTools : [],
+    lastUpdate: totals.lastUpdate,
+    tokens: {
+      input: less(now.input, then.input),
+      output: less(now.output, then.output),
+      reasoning: less(now.reasoning, then.reasoning),
+      cacheRead: less(now.cacheRead, then.cacheRead),
+      cacheWrite: less(now.cacheWrite, then.cacheWrite),
+    },
+    cost: less(totals.cost, before.cost),
+    ...eachRare(totals, before, less),
+  };
+}
+
+export function tokenSum({ input, output, reasoning, cacheRead, cacheWrite }: Tokens): number {
+  return input + output + reasoning + cacheRead + cacheWrite;
 }
 
 /** Merges two records of the same work by taking the larger of each number, since either may have missed something. */
@@ -81,7 +111,18 @@ export function fullerProgress(one: Progress, other: Progress): Progress {
       cacheWrite: Math.max(one.tokens.cacheWrite, other.tokens.cacheWrite),
     },
     cost: Math.max(one.cost, other.cost),
+    ...eachRare(one, other, Math.max),
   };
+}
+
+/** Most records have none of these. */
+function eachRare(
+  { unpriced: a = 0, workedMs: x = 0 }: Progress,
+  { unpriced: b = 0, workedMs: y = 0 }: Progress,
+  together: (a: number, b: number) => number,
+): Pick<Progress, "unpriced" | "workedMs"> {
+  const [unpriced, workedMs] = [together(a, b), together(x, y)];
+  return { ...(unpriced > 0 && { unpriced }), ...(workedMs > 0 && { workedMs }) };
 }
 
 /** Combines two records of calls per tool. */

@@ -2,6 +2,7 @@
  * The only place where a status is decided. Pure and total: every event on every state gives either a new task or a
  * refusal with its reason; it never throws. An ended task only changes its status by a resume.
  */
+import { isBudgetStop } from "./budgets/budget-text.ts";
 import type { NewTask, Resumable, TaskClaimed, TaskEdited, TaskEvent, TaskResumed } from "./events.ts";
 import { noProgress, type Progress } from "./progress.ts";
 import { isLive, type PhaseDetail, type Task } from "./task.ts";
@@ -19,7 +20,7 @@ export type Refusal =
 
 /** A notice for the parent. `topic` is unique within the run, so that nothing is reported twice. */
 export interface NoticeIntent {
-  kind: "ended" | "waiting" | "retrying" | "stalled";
+  kind: "ended" | "waiting" | "retrying" | "stalled" | "budget";
   topic: string;
   wake: NoticeWake;
 }
@@ -45,6 +46,11 @@ export function transition(task: Task | null, event: TaskEvent): Transition {
       return resume(task, event);
     case "result.retrieved":
       return changed({ ...task, resultRetrievedAt: event.at });
+    // The progress that came with the end of a run may have reached it.
+    case "budget.warned":
+      return changed(task, { kind: "budget", topic: event.text });
+    case "budget.used_up":
+      return changed(task);
     case "task.cleared":
       // Somebody went on with it meanwhile: that run is in the list, and can be stopped there.
       if ((event.run ?? task.run.number) !== task.run.number) return refused(task, "stale_run");
@@ -96,7 +102,8 @@ function changed(task: Task, notice: Omit<NoticeIntent, "wake"> | null = null): 
 
 /** A task that needs something does not wait for the others of its batch: they may be waiting for it. */
 function noticeWake({ wake, status }: Task, kind: NoticeIntent["kind"]): NoticeWake {
-  if (wake === "never") return "silent";
+  // What is left of a budget would pay for the turn.
+  if (wake === "never" || kind === "budget") return "silent";
   if (kind !== "ended" || wake === "each") return "now";
   if (wake === "all") return "batch";
   return status === "error" ? "now" : "silent";
@@ -107,7 +114,7 @@ function refused(task: Task | null, reason: Refusal): Transition {
 }
 
 function create(input: NewTask, at: number): Task {
-  const { prompt, messageId, machine = "", wake = "each", after = null, ...rest } = input;
+  const { prompt, messageId, machine = "", wake = "each", after = null, budgets: _budgets, ...rest } = input;
   return {
     ...rest,
     machine,
@@ -185,9 +192,13 @@ function resume(task: Task, event: TaskResumed): Transition {
   });
 }
 
-/** Completed tasks can always be resumed; failed and cancelled ones only if `allow` lists their status. */
+/**
+ * Completed tasks can always be resumed, and those that were stopped for a budget; other failed and cancelled ones only
+ * if `allow` lists their status.
+ */
 export function isResumable(task: Task, allow: Resumable): boolean {
-  return task.status === "completed" || (allow as readonly string[]).includes(task.status);
+  const isFine = task.status === "completed" || (task.status === "error" && isBudgetStop(task.run.error));
+  return isFine || (allow as readonly string[]).includes(task.status);
 }
 
 function phase(task: Task, event: Extract<TaskEvent, { type: "run.phased" }>): Transition {

@@ -42,6 +42,7 @@ function headline({ notice, task, run }: NoticeView, now: number): string {
   if (notice.kind === "retrying") return `↻ **Agent "${description}" keeps failing at its provider.**`;
   if (notice.kind === "stalled") return `⏳ **Agent "${description}" shows no sign of work.**`;
   if (isSkipped({ ...task, run })) return `⊘ **Agent "${description}" was not run.**`;
+  if (notice.kind === "budget") return `⚠ **${asLine(notice.topic, REASON)}.**`;
   if (run.outcome === "cancelled") return `⊘ **Agent "${description}" cancelled after ${duration}.**`;
   const failed = run.outcome === "error";
   if (run.number > 0) {
@@ -106,6 +107,8 @@ function body(view: NoticeView, limit: number, { toolPrefix: prefix, newMark }: 
     return `Nothing was seen of task ${id} for a while; it may be in a long command, or hang. ${output} shows how it stands, ${prefix}_cancel(task_id="${id}") ends it.`;
   }
   if (isSkipped({ ...task, run })) return `Task ${id}: ${asLine(run.error ?? "", REASON)} It has no result.`;
+  if (notice.kind === "budget")
+    return "When it is used up, all tasks in it are stopped, with their work kept. Only a person can raise it.";
   if (run.outcome === "cancelled")
     return `Task ${id} was cancelled: ${asLine(run.error ?? "no reason given", REASON)}. It has no result.`;
   if (run.outcome === "error") {

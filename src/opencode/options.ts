@@ -1,4 +1,5 @@
 /** The engine's settings in OpenCode, from the configuration: the plugin's options, the environment and the file. */
+import { budgetSettings } from "../configuration/budget-settings.ts";
 import type { Configuration } from "../configuration/sections.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../engine/context.ts";
 
@@ -27,6 +28,8 @@ export function settingsOf({ limits, opencode, inbox }: Configuration, ownTools:
       cost: limits.maxCost ?? null,
       repeats: limits.maxRepeats,
     },
+    budgets: budgetSettings(limits),
+    prices: limits.prices,
     rules: inbox.policies,
     cancelOnAbort: opencode.cancelOnAbort,
     launchTool: `${opencode.toolPrefix}_task`,

@@ -38,6 +38,8 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
   const toasts = new Toasts((body) => send({ method: "POST", path: "/tui/show-toast", body }), hasToasts);
   const seen = new Map<string, Seen>();
   let running: Promise<PluginInstance> | null = null;
+  /** Null until it runs: requests do not wait for that. */
+  let started: PluginInstance | null = null;
   let isToastDue = true;
   const open = async (): Promise<PluginInstance> => {
     const configuration = readConfiguration(sources);
@@ -52,7 +54,10 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
     });
   };
   const start = (): Promise<PluginInstance> => {
-    running ??= open();
+    running ??= open().then((instance) => {
+      started = instance;
+      return instance;
+    });
     running.catch((thrown: unknown) => {
       running = null;
       if (isToastDue && isAboutSettings(thrown)) {
@@ -83,6 +88,10 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
         .then(({ engine }) => engine.handles(noted))
         .catch((thrown: unknown) => log.error("a parent could not be noted", { error: messageOf(thrown) }));
     },
+    // Before each request to a model. The budget of a task may hold it up, or end the task.
+    "chat.params": async ({ sessionID, agent }) => {
+      if (agent !== "title") await started?.engine.mayRequest(sessionID);
+    },
     "experimental.session.compacting": async ({ sessionID }, output) => {
       const tasks = start().then(({ engine }) => engine.list(sessionID, { limit: CARRIED, offset: 0 }));
       const carried = await tasks.then(
@@ -101,9 +110,10 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
     },
     dispose: async () => {
       toasts.stop();
-      const started = running;
+      const ending = running;
       running = null;
-      await started?.then(
+      started = null;
+      await ending?.then(
         (instance) => instance.stop(),
         () => undefined,
       );

@@ -8,6 +8,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Caller } from "../engine/launch.ts";
 import { afterOf } from "../engine/queue/after.ts";
 import { type After, IF_FAILED, type IfFailed } from "../model/after.ts";
+import { requireBudget } from "../model/budgets/budget-text.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { receiptText } from "../model/steering.ts";
 import { awaitsOthers, isLive, type Task, WAKES, type Wake } from "../model/task.ts";
@@ -44,6 +45,7 @@ interface TaskArguments {
   wake?: Wake;
   after?: string[];
   if_failed?: IfFailed;
+  budget?: string;
 }
 
 export function tools(host: ToolHost): Record<string, ToolDefinition> {
@@ -64,6 +66,7 @@ export function tools(host: ToolHost): Record<string, ToolDefinition> {
           after: z.array(z.string()).optional().describe("Start when these ids ended; {{result:ID}} in prompt"),
           if_failed: z.enum(IF_FAILED).optional().describe("If one of them fails"),
           wake: z.enum(WAKES).optional().describe("Which ends start a turn; all: the group's last"),
+          budget: z.string().optional().describe("Most it may use, like $2 30min 500ktok 5tasks"),
         },
         (input: TaskArguments, context) => launchOrResume(host, input, context),
       ),
@@ -171,6 +174,7 @@ async function launch(engine: Engine, caller: Caller, input: TaskArguments, cont
     batch: input.batch ?? null,
     wake: input.wake,
     ...(input.after && { after: await ownTasks(engine, caller, input) }),
+    ...(input.budget !== undefined && { budget: requireBudget(input.budget) }),
   };
   const agent = await engine.checkLaunch(caller, request);
   await context.ask({

@@ -77,6 +77,10 @@ export const STATUS_ADDRESSES = {
   steering: { method: "GET", path: "/v1/tasks/:id/steering", sends: null },
   /** Cancels such a message that was not sent yet. */
   cancelSteering: { method: "POST", path: "/v1/steering/:id/cancel", sends: null },
+  /** What may be used and is used. */
+  budgets: { method: "GET", path: "/v1/budgets", sends: "query" },
+  /** Sets limits; an agent can only lower them. */
+  setBudget: { method: "POST", path: "/v1/budgets/:id", sends: "body" },
 } as const satisfies Record<string, Address>;
 
 export type StatusOperationName = keyof typeof STATUS_ADDRESSES;

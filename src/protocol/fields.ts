@@ -61,6 +61,7 @@ export const runChoices = {
     .describe("The model, as provider/model; of CLAUDE_CODE its name alone will do. The agent's own when absent"),
   max_minutes: z.number().positive().max(100_000).optional().describe("Stop the run after so many minutes of work"),
   max_cost: z.number().positive().max(1_000_000).optional().describe("Stop the run when it has cost so many dollars"),
+  budget: z.string().max(200).optional().describe("All that the task may use in its runs, such as $2 30min 500ktok"),
 };
 /** What a launch can choose when any runner may do it. */
 export const queueChoices = z

@@ -18,7 +18,7 @@ const kind = z.enum(INBOX_KINDS);
 export const inboxEntrySchema = z.object({
   id: z.string().describe("stays the same while the entry is there"),
   kind: kind.describe(
-    "blocked: a task that it starts after did not complete; failed: the run ended with an error; limit: it was stopped at a limit",
+    "blocked: a task that it starts after did not complete; failed: the run ended with an error; limit: it was stopped at a limit; budget: one is used up, and its runs were stopped",
   ),
   since: isoTime,
   text: z.string().describe("what is asked, or what went wrong; up to 2,000 characters"),
@@ -26,11 +26,12 @@ export const inboxEntrySchema = z.object({
   answers: z
     .array(z.enum(INBOX_ANSWERS))
     .describe(
-      "once, always, reject, text, decline: POST /v1/tasks/{taskId}/answer; approve, deny: decide_approval; start: POST /v1/tasks/{taskId}/edit with ifFailed run_anyway; cancel, resume and read: the same under /v1/tasks/{taskId}",
+      "once, always, reject, text, decline: POST /v1/tasks/{taskId}/answer; approve, deny: decide_approval; start: POST /v1/tasks/{taskId}/edit with ifFailed run_anyway; cancel, resume and read: the same under /v1/tasks/{taskId}; raise: POST /v1/budgets/{budgetId}",
     ),
   taskId: z.string().nullable(),
   requestId: z.string().nullable().describe("of a permission or a question: an answer names it"),
   approvalId: z.string().nullable(),
+  budgetId: z.string().nullable(),
   description: z.string().describe("the task's; who asked for an approval"),
   agent: z.string().nullable(),
   host: z.string().nullable(),

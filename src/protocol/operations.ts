@@ -12,6 +12,7 @@ import { launchedTaskOperations } from "./board/launched-tasks.ts";
 import { projectOperations } from "./board/projects.ts";
 import { repoOperations } from "./board/repos.ts";
 import { workItemOperations } from "./board/work-items.ts";
+import { budgetOperations } from "./budgets.ts";
 import type { CallOrigin } from "./call-origin.ts";
 import { conversationOperations } from "./conversations.ts";
 import { eventOperations } from "./events.ts";
@@ -29,7 +30,7 @@ const { list_tasks, get_task, create_task, update_task, delete_task, get_context
 const { list_task_attempts, start_task_attempt, get_attempt, stop_attempt, get_attempt_diff } = attemptOperations;
 const { merge_attempt, remove_attempt, attempt_task, list_attempts } = attemptOperations;
 const { follow_up, list_follow_ups } = followUpOperations;
-const { launch_task, wait_tasks, answer_question, steer_task } = launchedTaskOperations;
+const { launch_task, wait_tasks, answer_question, steer_task, lower_budget } = launchedTaskOperations;
 const { list_executors } = executorOperations;
 const { list_inbox } = inboxBoardOperations;
 const { list_approvals, decide_approval, allow_directory } = approvalOperations;
@@ -37,6 +38,7 @@ const { list_approvals, decide_approval, allow_directory } = approvalOperations;
 // With these types, the compiler rejects a table that leaves out an operation of a noun.
 type StatusOperations = typeof taskOperations &
   typeof steeringOperations &
+  typeof budgetOperations &
   typeof conversationOperations &
   typeof statisticsOperations &
   typeof eventOperations &
@@ -88,6 +90,8 @@ const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operatio
   steer: steeringOperations.steer,
   steering: steeringOperations.steering,
   cancelSteering: steeringOperations.cancelSteering,
+  budgets: budgetOperations.budgets,
+  setBudget: budgetOperations.setBudget,
 };
 
 /** Performed by the daemon. */
@@ -117,6 +121,7 @@ export const BOARD_OPERATIONS: BoardOperations = {
   wait_tasks,
   list_inbox,
   steer_task,
+  lower_budget,
   // For people only.
   remove_attempt,
   remove_project,

@@ -7,6 +7,7 @@ import { IF_FAILED } from "../model/after.ts";
 import { ANSWERERS, DOORS, REPLIES } from "../model/answer.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { PHASES } from "../model/task.ts";
+import { BUDGET_FORM, budgetText } from "./budgets.ts";
 import { afterChoices, isoTime, queueChoices, statusSchema, wholeCount } from "./fields.ts";
 import { statusOperation } from "./operation.ts";
 import { filter, listLimit, statuses, wholeNumber } from "./query-fields.ts";
@@ -66,7 +67,7 @@ const phaseDetailSchema = z.discriminatedUnion("kind", [
 ]);
 
 const noticeSchema = z.object({
-  kind: z.enum(["ended", "waiting", "retrying", "stalled"]),
+  kind: z.enum(["ended", "waiting", "retrying", "stalled", "budget"]),
   state: z.enum(["pending", "sending", "delivered", "dropped"]),
   attempts: wholeCount,
   reason: z.string().nullable().describe("why the last try failed, or why it was dropped"),
@@ -156,6 +157,7 @@ export const launchBodySchema = z.object({
   directory: z.string().optional().describe("where it works; needed when this process serves several"),
   batch: z.string().optional().describe("a name; tasks with the same name form one group"),
   model: z.string().optional().describe("provider/model; the agent's own when absent. Only with queue"),
+  budget: budgetText.optional().describe(`what it and everything below it may use, such as ${BUDGET_FORM}`),
   queue: queueChoices.describe("any runner may do it: the task waits for one, and has no session until then"),
   ...afterChoices,
 });
@@ -273,7 +275,7 @@ export const taskOperations = {
     status: 201,
     access: "token",
     startsAgent: true,
-    errors: [...START_ERRORS, "unknown_agent", "too_many_tasks", "depth_exceeded", "task_not_found"],
+    errors: [...START_ERRORS, "unknown_agent", "over_budget", "too_many_tasks", "depth_exceeded", "task_not_found"],
   }),
   edit: statusOperation({
     title: "Change a task that waits to start: what it starts after, or its prompt",
@@ -322,7 +324,7 @@ export const taskOperations = {
     output: taskSchema,
     access: "token",
     startsAgent: true,
-    errors: [...CONTINUE_ERRORS, "task_resuming", "task_not_resumable"],
+    errors: [...CONTINUE_ERRORS, "over_budget", "task_resuming", "task_not_resumable"],
   }),
   fork: statusOperation({
     title: "Launch a task with the history of one that has ended",

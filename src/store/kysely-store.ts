@@ -9,6 +9,8 @@ import { ChangeBatches } from "./batching/change-batches.ts";
 import { applyChange, type TaskChange } from "./batching/task-change.ts";
 import { dequeueFollowUp } from "./board/follow-ups.ts";
 import { kyselyBoard } from "./board/kysely-board.ts";
+import { assertFits } from "./budgets/budget-writes.ts";
+import { kyselyBudgets } from "./budgets/kysely-budgets.ts";
 import { kyselyRemoteCalls } from "./calls/kysely-calls.ts";
 import type { Database, WriteOptions } from "./database.ts";
 import { readEntriesOf, readFeed, readIsBehind, readLastSeq } from "./feed.ts";
@@ -85,6 +87,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     queue: kyselyQueue(tables, { read, write, apply }),
     runners: kyselyRunners({ read, write, clock }),
     transcripts: kyselyTranscripts({ read, write }),
+    budgets: kyselyBudgets({ read, write }),
     calls: kyselyRemoteCalls({ dialect, read, write, hurry: () => database.hurry() }),
     write: (work) => write((kysely) => work(transactionOn(kysely, lines))),
     apply: (id, event, expected) => apply({ id, event, expected }),
@@ -170,6 +173,7 @@ function transactionOn(kysely: Kysely<Schema>, lines: Lines): Transaction {
       return outcome;
     },
     batchOf: (parentSessionId, among) => lockBatchOf(kysely, parentSessionId, among),
+    assertFits: (task, at) => assertFits(kysely, task, at),
     openLaunch: (launch) => addLaunch(kysely, launch),
     closeLaunch: (id, by) => removeLaunch(kysely, id, by),
     putParent: (parent) => writeParent(kysely, parent),

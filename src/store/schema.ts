@@ -24,6 +24,8 @@ export interface Schema extends BoardSchema, AccessSchema {
   remote_calls: RemoteCallsTable;
   transcripts: TranscriptsTable;
   steering: SteeringTable;
+  budgets: BudgetsTable;
+  task_budgets: TaskBudgetsTable;
   feed_end: FeedEndTable;
   sqlite_sequence: SqliteSequenceTable;
 }
@@ -298,6 +300,40 @@ interface SteeringTable {
   accepted_at: number;
   sent_at: number | null;
   settled_at: number | null;
+}
+
+/** What tasks may use together, and have used: written with every event of theirs that changes it. */
+interface BudgetsTable {
+  id: string;
+  limit_tokens: number | null;
+  limit_cost: number | null;
+  limit_ms: number | null;
+  limit_tasks: number | null;
+  spent_tokens: number;
+  spent_cost: number;
+  spent_ms: number;
+  reserved_tokens: number;
+  reserved_cost: number;
+  reserved_ms: number;
+  largest_tokens: number;
+  largest_cost: number;
+  tasks: number;
+  live: number;
+  flying: number;
+  unpriced: number;
+  warned_at: number | null;
+  used_up_at: number | null;
+  set_by: string;
+  set_at: number;
+}
+
+/** Which budgets a task counts in; the lowest rank is the nearest. */
+interface TaskBudgetsTable {
+  task_id: string;
+  budget_id: string;
+  rank: number;
+  /** 1 while a request of the task to its model is under way. */
+  flying: number;
 }
 
 /** PostgreSQL only: one row, the last place of the feed that was given. */

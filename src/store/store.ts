@@ -12,6 +12,7 @@ import type { Applied, NoticeIntent, Refused, Transition } from "../model/transi
 import type { LeasedProcess } from "../process/liveness.ts";
 import type { AccessRecords } from "./access/records.ts";
 import type { BoardRecords } from "./board/records.ts";
+import type { BudgetRecords } from "./budgets/records.ts";
 import type { RemoteCallRecords } from "./calls/records.ts";
 import type { QueuedRun, RunClaim, RunQueue } from "./queue/run-queue.ts";
 import type { RunnerRecords } from "./runners/records.ts";
@@ -258,11 +259,13 @@ export interface Transaction {
   /**
    * Runs `transition` on the stored task and writes the result. With `expected`, a live task of another owner or fence
    * is left alone (`other_owner`). A refusal ends the whole transaction: nothing is written, and `write` returns the
-   * refusal.
+   * refusal. Rejects with `over_budget` if a run would begin that its budgets leave nothing for.
    */
   apply(id: string, event: TaskEvent, expected?: ExpectedOwner): Promise<Applied>;
   /** The newest batch of a parent: among the tasks and launches of one message, or among the live ones. */
   batchOf(parentSessionId: string, among: { messageId: string } | "live"): Promise<string | null>;
+  /** Rejects with `over_budget` if a task like this would not fit into its budgets now. */
+  assertFits(task: NewTask, at: number): Promise<void>;
   openLaunch(launch: Launch): Promise<void>;
   /** False if it was already closed, or if `by` is given and a registered instance other than that owns it. */
   closeLaunch(id: string, by?: string): Promise<boolean>;
@@ -308,6 +311,8 @@ export interface Store {
   readonly calls: RemoteCallRecords;
   /** What ended runs show, for readers on other machines. */
   readonly transcripts: TranscriptRecords;
+  /** What tasks may use. What they use is counted in the transactions of their events. */
+  readonly budgets: BudgetRecords;
 
   /**
    * Runs `work` in one write transaction; it may be rerun from its start if the database was busy. If an event in it is

@@ -166,6 +166,8 @@ export function anyTaskEvent(id: string): fc.Arbitrary<TaskEvent> {
     "steer.delivered": fc.record({ at: time, run, id: steeringId }),
     "steer.failed": fc.record({ at: time, run, id: steeringId, reason: text }),
     "steer.cancelled": fc.record({ at: time, run, id: steeringId, by: text }),
+    "budget.warned": fc.record({ at: time, budget: text, text }),
+    "budget.used_up": fc.record({ at: time, budget: text, text }),
     "result.retrieved": fc.record({ at: time }),
     "task.cleared": fc.record({ at: time }),
   };

@@ -68,6 +68,41 @@ test("a permission, a question and a failed run are answered from the list with 
   expect(view.problems).toEqual([]);
 });
 
+test("a budget is shown with its task and its batch, and is raised where it is used up", async () => {
+  const id = await launch("Spend\n!write a.txt A\n!wait never.txt");
+  const { batchId } = await bed.client.task(id);
+  const budget = `batch:${batchId}`;
+  await until("something was spent", async () => (await bed.client.task(id)).progress.cost > 0);
+  await bed.client.setBudget(budget, { cost: 0.012, tasks: 5 });
+  const view = await chromium.open(`${bed.url}/tasks/${id}`);
+  const { page } = view;
+  const bar = page.getByRole("progressbar", { name: "Budget of the batch" });
+  await bar.waitFor();
+  expect(await bar.getAttribute("aria-valuenow")).toBe("83");
+  await page.getByText("$0.0100 of $0.0120, 1 of 5 tasks").waitFor();
+  await bed.client.setBudget(budget, { cost: 0.005 });
+  await until("its end", async () => (await bed.client.task(id)).status === "error");
+  await page.goto(`${bed.url}/batches/${batchId}`);
+  await page.getByText("used up", { exact: true }).waitFor();
+  expect(await bar.getAttribute("aria-valuenow")).toBe("100");
+  await page.goto(`${bed.url}/`);
+  const usedUp = strip(view).locator("[data-needs=budget]", { hasText: batchId });
+  // The oldest entry, so it is open.
+  await usedUp.waitFor();
+  await strip(view).getByLabel("New budget").fill("lots");
+  await page.keyboard.press("Enter");
+  await strip(view).getByText("is not a budget").waitFor();
+  await strip(view).getByLabel("New budget").fill("$5");
+  await page.keyboard.press("Enter");
+  await usedUp.waitFor({ state: "detached" });
+  expect((await bed.client.budgets({ id: budget }))[0]).toMatchObject({
+    limits: { cost: 5, tasks: 5 },
+    usedUpAt: null,
+  });
+  await bed.client.read(id);
+  expect(view.problems).toEqual([]);
+});
+
 test("on a phone it fits, and elsewhere than on the list it is one line", async () => {
   const id = await launch(
     "A task whose description is far too long for a phone\n!permit Delete all the prices in the whole shop",

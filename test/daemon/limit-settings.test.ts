@@ -12,6 +12,8 @@ const USUAL = {
   maxQueued: 200,
   maxDepth: 1,
   rules: [],
+  budgets: {},
+  prices: {},
   retention: { olderThanMs: undefined, keep: undefined },
 };
 
@@ -31,6 +33,9 @@ test("each is read in its unit", () => {
     ASYNCAGENTS_KEEP_DAYS: "0.5",
     ASYNCAGENTS_KEEP_TASKS: "1000",
     ASYNCAGENTS_POLICIES: '[{ "tool": "bash", "decision": "deny" }]',
+    ASYNCAGENTS_TASK_BUDGET: "$2 1h",
+    ASYNCAGENTS_SESSION_BUDGET: "500ktok 5tasks",
+    ASYNCAGENTS_PRICES: '{ "m": { "input": 1, "output": 2 } }',
   };
   expect(read(environment)).toEqual({
     limits: { runMs: 90_000, cost: 0.25, repeats: 9, stallMs: 120_000 },
@@ -38,6 +43,12 @@ test("each is read in its unit", () => {
     maxQueued: 7,
     maxDepth: 2,
     rules: [{ tool: "bash", decision: "deny" }],
+    budgets: {
+      task: { cost: 2, ms: 3_600_000, tokens: null, tasks: null },
+      batch: undefined,
+      session: { cost: null, ms: null, tokens: 500_000, tasks: 5 },
+    },
+    prices: { m: { input: 1, output: 2 } },
     retention: { olderThanMs: 43_200_000, keep: 1_000 },
   });
 });
@@ -46,6 +57,15 @@ test("an invalid one is refused, never replaced by a default", () => {
   for (const given of ["many", "-1", "0", "1.5", "Infinity", "1e9"]) {
     const message = `ASYNCAGENTS_MAX_CONCURRENT is ${/^\d+(\.\d+)?$/.test(given) ? given : JSON.stringify(given)}: it must be a whole number, 1 or more.`;
     expect(() => read({ ASYNCAGENTS_MAX_CONCURRENT: given })).toThrow(message);
+  }
+});
+
+test("a budget or a price with a mistake is refused", () => {
+  for (const given of ["2", "$2 $3", "many", "5 tasks"]) {
+    expect(() => read({ ASYNCAGENTS_TASK_BUDGET: given })).toThrow('it must be a budget such as "$2 30min');
+  }
+  for (const given of ["free", '{ "m": { "input": -1, "output": 2 } }', '{ "m": { "input": 1 } }']) {
+    expect(() => read({ ASYNCAGENTS_PRICES: given })).toThrow("it must be prices by model");
   }
 });
 

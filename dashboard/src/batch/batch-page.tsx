@@ -1,6 +1,7 @@
 /**
  * One batch: its totals, what starts after what, and the timeline of its tasks.
  */
+import { Budgets } from "../budget/budgets.tsx";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
@@ -42,6 +43,7 @@ export function BatchPage({ id }: { id: string }) {
       {group && (
         <>
           <BatchTotals group={group} />
+          <Budgets id={`batch:${id}`} />
           {group.truncated && (
             <p className="text-attention">This batch is larger than shown: only its newest part is listed.</p>
           )}

@@ -3,6 +3,7 @@
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { WireInboxEntry } from "../../../src/protocol/inbox.ts";
+import { RaiseForm } from "../budget/raise-form.tsx";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
@@ -17,8 +18,9 @@ import { PermissionForm, QuestionForm, useReply } from "../task/answer-forms.tsx
 import { exactText } from "../wording/durations.ts";
 import { useReceipt } from "./use-receipt.ts";
 
-/** Approvals have a banner of their own. */
-export type TaskEntry = WireInboxEntry & { taskId: string };
+/** Of a task or a budget: approvals have a banner of their own. */
+export type ShownEntry = WireInboxEntry & ({ taskId: string } | { budgetId: string });
+type TaskEntry = WireInboxEntry & { taskId: string };
 
 const KINDS: Record<WireInboxEntry["kind"], { icon: IconName; says: string }> = {
   permission: { icon: "waiting", says: "needs permission" },
@@ -27,10 +29,11 @@ const KINDS: Record<WireInboxEntry["kind"], { icon: IconName; says: string }> = 
   blocked: { icon: "waiting", says: "cannot start" },
   failed: { icon: "error", says: "failed" },
   limit: { icon: "warning", says: "was stopped at a limit" },
+  budget: { icon: "warning", says: "has used up its budget" },
 };
 
 interface InboxEntryProps {
-  entry: TaskEntry;
+  entry: ShownEntry;
   isOpen: boolean;
   onToggle: () => void;
 }
@@ -60,8 +63,25 @@ export function InboxEntry({ entry, isOpen, onToggle }: InboxEntryProps) {
           <Ago at={entry.since} />
         </span>
       </button>
-      {isOpen && <OpenEntry entry={entry} />}
+      {isOpen && (isOfTask(entry) ? <OpenEntry entry={entry} /> : <UsedUp entry={entry} />)}
     </li>
+  );
+}
+
+function isOfTask(entry: WireInboxEntry): entry is TaskEntry {
+  return entry.taskId !== null;
+}
+
+function UsedUp({ entry: { budgetId, text } }: { entry: WireInboxEntry }) {
+  return (
+    <div className="flex min-w-0 flex-col gap-2 pb-3 pl-6">
+      <RequestText text={text} />
+      {budgetId !== null && (
+        <Allowed to="setBudget">
+          <RaiseForm id={budgetId} />
+        </Allowed>
+      )}
+    </div>
   );
 }
 

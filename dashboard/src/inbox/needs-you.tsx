@@ -11,7 +11,7 @@ import { Icon } from "../parts/icons.tsx";
 import { useInbox } from "../server/queries.ts";
 import { useShortcuts } from "../shell/shortcuts.ts";
 import { chime, soundChoice, useAttention } from "./attention.ts";
-import { InboxEntry, type TaskEntry } from "./inbox-entry.tsx";
+import { InboxEntry, type ShownEntry } from "./inbox-entry.tsx";
 
 export function NeedsYou({ startsOpen }: { startsOpen: boolean }) {
   const { data: inbox } = useInbox();
@@ -27,7 +27,9 @@ export function NeedsYou({ startsOpen }: { startsOpen: boolean }) {
       region.current?.querySelector<HTMLElement>("li button")?.focus();
     },
   });
-  const entries = (inbox?.entries ?? []).filter((entry): entry is TaskEntry => entry.taskId !== null);
+  const entries = (inbox?.entries ?? []).filter(
+    (entry): entry is ShownEntry => entry.taskId !== null || entry.budgetId !== null,
+  );
   if (entries.length === 0) return null;
   const open = chosen === "" || entries.some(({ id }) => id === chosen) ? chosen : entries[0]?.id;
   return (

@@ -13,6 +13,8 @@ const RECENT_LIMIT = 30;
 const INBOX_LIMIT = 100;
 const TROUBLES_MS = 20_000;
 const RUNNERS_MS = 5_000;
+const BUDGETS_MS = 2_000;
+const BUDGETS_IDLE_MS = 20_000;
 
 export function pageQueries(): QueryClient {
   return new QueryClient({
@@ -41,6 +43,15 @@ export function useInbox() {
     queryKey: queryKeys.inbox,
     queryFn: ({ signal }) => readingClient.inbox({ limit: INBOX_LIMIT }, signal),
     refetchOnWindowFocus: true,
+  });
+}
+
+/** The budgets of a task, or one by its id. Other tasks use them, too, so they are read again while some are live. */
+export function useBudgets(of: { task: string } | { id: string }) {
+  return useQuery({
+    queryKey: queryKeys.budgetsOf("task" in of ? `task ${of.task}` : of.id),
+    queryFn: ({ signal }) => readingClient.budgets(of, signal),
+    refetchInterval: ({ state }) => (state.data?.some(({ live }) => live > 0) ? BUDGETS_MS : BUDGETS_IDLE_MS),
   });
 }
 

@@ -5,6 +5,8 @@
 export const queryKeys = {
   stats: ["stats"],
   inbox: ["inbox"],
+  budgets: ["budgets"],
+  budgetsOf: (what: string) => ["budgets", what],
   history: ["history"],
   historyOf: (range: string) => ["history", range],
   instances: ["instances"],

@@ -4,6 +4,7 @@
 import { type RefObject, useRef, useState } from "react";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { useMedia } from "../browser/media.ts";
+import { Budgets } from "../budget/budgets.tsx";
 import { Conversation } from "../conversation/conversation.tsx";
 import { Fold } from "../conversation/fold.tsx";
 import { LongText } from "../conversation/long-text.tsx";
@@ -97,6 +98,7 @@ function Details({ task }: { task: BackgroundTask }) {
   const isFolded = useMedia("(max-width: 1023px)");
   const details = (
     <div className="flex min-w-0 flex-col gap-6">
+      <Budgets task={task.id} />
       <TaskFacts task={task} />
       <TaskFamily task={task} />
       <RunList task={task} />

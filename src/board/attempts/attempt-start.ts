@@ -32,7 +32,7 @@ interface Plan {
   attempt: Attempt;
   item: WorkItem;
   repos: { repo: BoardRepo; targetBranch: string; surprises: string[] }[];
-  run: Pick<LaunchRequest, "prompt" | "model" | "limits">;
+  run: Pick<LaunchRequest, "prompt" | "model" | "limits" | "budget">;
 }
 
 /**

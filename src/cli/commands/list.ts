@@ -15,7 +15,9 @@ import { fetchListing, type Listing, MAX_LISTED } from "../task-listing.ts";
 import { formatted } from "../terminal/row-format.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 import { askedHint, taskFields, taskTableColumns, toldHint } from "../terminal/task-table.ts";
+import { oneLine } from "../terminal/text.ts";
 import { changeLines } from "./audit.ts";
+import { budgetLine } from "./spending/budget.ts";
 
 const DEFAULT_LIMIT = 20;
 
@@ -52,6 +54,8 @@ export const listCommand: Command = {
     const { arguments: given, screen } = invocation;
     const { tasks, total, exitCode } = await chosenTasks(invocation);
     const format = given.flag("quiet") ? "{id}" : given.text("format");
+    const isTable = format === undefined && !screen.json;
+    const budgets = isTable ? await budgetLine(await invocation.connection.client()) : "";
     screen.show({ tasks, total: total ?? tasks.length }, () => {
       if (format !== undefined) {
         for (const task of tasks) screen.line(formatted(format, task));
@@ -62,6 +66,7 @@ export const listCommand: Command = {
       for (const line of tableLines(taskTableColumns(paint, Date.now(), width), tasks, { width, paint }))
         screen.line(line);
       if (total !== null && total > tasks.length) screen.hint(`${tasks.length} of ${total}; --all lists them all`);
+      if (budgets !== "") screen.hint(budgets);
     });
     return exitCode;
   },
@@ -124,8 +129,10 @@ export const showCommand: Command = {
     const task = await client.task((await resolveTask(client, given.operand(0))).id);
     const now = Date.now();
     const changes = screen.json ? [] : await changeLines(client, task.id, now);
-    screen.show({ ...task, runs: screen.json ? await client.runs(task.id) : [] }, () => {
+    const budgets = await client.budgets({ task: task.id }).catch(() => []);
+    screen.show({ ...task, budgets, runs: screen.json ? await client.runs(task.id) : [] }, () => {
       const fields = taskFields(task, screen.paint, now);
+      for (const { id, text } of budgets) fields.push(["budget", oneLine(`${id}: ${text}`)]);
       if (changes.length > 0) fields.push(["changes", changes.join("\n")]);
       for (const line of fieldLines(fields, screen.paint)) screen.line(line);
     });

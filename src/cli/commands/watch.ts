@@ -13,6 +13,10 @@ import { LiveTable } from "../terminal/live-table.ts";
 import { isQuit } from "../terminal/scroll-keys.ts";
 import { taskState } from "../terminal/task-table.ts";
 import { oneLine } from "../terminal/text.ts";
+import { budgetLine } from "./spending/budget.ts";
+
+/** How often budgets are read; the table is drawn again every second anyway. */
+const BUDGETS_MS = 2_000;
 
 export const watchCommand: Command = {
   name: "watch",
@@ -59,10 +63,16 @@ async function watchTable(invocation: Invocation): Promise<number> {
   // The terminal is restored even if something else ends the command.
   process.once("SIGTERM", () => quit.abort());
   const leave = screen.enterAlternateScreen();
+  const readBudgets = async () => {
+    table.budgets = await connection.client().then(budgetLine, () => table.budgets);
+  };
+  const tick = setInterval(() => void readBudgets(), BUDGETS_MS);
+  void readBudgets();
   table.start();
   try {
     for await (const { event } of liveEvents(connection, stop)) table.apply(event);
   } finally {
+    clearInterval(tick);
     table.stop();
     unlisten();
     leave();

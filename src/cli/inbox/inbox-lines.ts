@@ -11,6 +11,7 @@ export const KIND_WORDS: Record<WireInboxEntry["kind"], string> = {
   blocked: "blocked",
   failed: "failed",
   limit: "at its limit",
+  budget: "used up",
 };
 
 /** What each key does to an entry, in the order of the help line. */
@@ -21,11 +22,12 @@ const KEYS: Record<WireInboxEntry["kind"], string> = {
   blocked: "a start it all the same · r cancel it",
   failed: "d mark as read · t continue it with a message",
   limit: "d mark as read · t continue it with a message",
+  budget: "t raise it to, for example, $5 2h",
 };
 
 export function inboxColumns(paint: Paint, now: number): Column<WireInboxEntry>[] {
   return [
-    { title: "ID", cell: ({ taskId, approvalId }) => shortId(taskId ?? approvalId ?? "") },
+    { title: "ID", cell: ({ taskId, approvalId }) => shortId(taskId ?? approvalId ?? "-") },
     { title: "NEEDS", cell: ({ kind }) => KIND_WORDS[kind], paint: (text, entry) => painted(text, entry, paint) },
     { title: "SINCE", cell: ({ since }) => shortDuration(now - Date.parse(since)), right: true },
     { title: "AGENT", cell: ({ agent }) => agent ?? "-", least: 7 },
@@ -35,7 +37,7 @@ export function inboxColumns(paint: Paint, now: number): Column<WireInboxEntry>[
 }
 
 function painted(text: string, { kind }: WireInboxEntry, paint: Paint): string {
-  return kind === "failed" || kind === "limit" ? paint.red(text) : paint.yellow(text);
+  return kind === "failed" || kind === "limit" || kind === "budget" ? paint.red(text) : paint.yellow(text);
 }
 
 export interface InboxView {

@@ -7,6 +7,7 @@ import type { Client } from "../../client/client.ts";
 import { givenText } from "../../model/answer.ts";
 import { messageOf } from "../../model/errors.ts";
 import { questionsIn } from "../../model/questions.ts";
+import { budgetBody } from "../../protocol/budget-body.ts";
 import type { WireInboxEntry } from "../../protocol/inbox.ts";
 import { ownWords } from "../terminal/own-words.ts";
 import type { Screen } from "../terminal/screen.ts";
@@ -114,6 +115,10 @@ export class InboxSession {
       else this.#do(entry, () => this.#decide(approvalId, "approve"));
       return;
     }
+    const { budgetId } = entry;
+    if (budgetId !== null && key === "t") {
+      this.#ask(entry, ["Raise it to (such as $5 2h):"], ([text = ""]) => this.#raise(budgetId, text));
+    }
     if (taskId === null) return;
     if (kind === "permission" && requestId !== null) {
       const decision = { a: "once", A: "always", r: "reject" }[key] as "once" | "always" | "reject" | undefined;
@@ -191,6 +196,11 @@ export class InboxSession {
   async #cancel(taskId: string): Promise<string> {
     await (await this.#client()).cancel(taskId);
     return "Cancelled.";
+  }
+
+  async #raise(budgetId: string, text: string): Promise<string> {
+    const { text: used } = await (await this.#client()).setBudget(budgetId, budgetBody(text));
+    return `Raised: ${used}.`;
   }
 
   async #resume(taskId: string, prompt: string): Promise<string> {

@@ -26,6 +26,8 @@ export class LiveTable {
   /** All tasks in the store, including those not kept here. */
   #total = 0;
   #note = "";
+  /** The budgets that apply to what runs, as one line. */
+  budgets = "";
   /** How many tasks are scrolled off above the screen. */
   #above = 0;
   #due: Timer | null = null;
@@ -102,7 +104,7 @@ export class LiveTable {
     const foot = this.#note || (first ? `asyncagents answer ${shortId(first.id)}: ${question(first)}` : keys);
     const lines = [
       `${paint.bold("asyncagents")}  ${paint.dim(cutToWidth(counts, width - 14))}`,
-      "",
+      paint.dim(cutToWidth(this.budgets, width)),
       ...(rows.length > 0
         ? tableLines(taskTableColumns(paint, Date.now(), width - 2), rows, { width: width - 2, paint }).map(
             (line, at) => `${needsPerson(rows[at - 1]) ? paint.yellow("!") : " "} ${line}`,

@@ -29,6 +29,7 @@ const COMMAND_OF: Readonly<Record<BoardOperationName, string>> = {
   launch_task: "run",
   wait_tasks: "wait",
   steer_task: "steer",
+  lower_budget: "budget set",
   remove_attempt: "attempt rm",
   remove_project: "project rm",
   find_repo: "project repo ls <project>",

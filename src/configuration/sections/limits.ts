@@ -1,7 +1,35 @@
 /** The limits of runs: in the daemon, and in OpenCode with the plugin. What they do is in `src/model/limits.ts`. */
+import { z } from "zod";
+import { parseBudget } from "../../model/budgets/budget-text.ts";
 import { DEFAULT_LIMITS } from "../../model/limits.ts";
+import type { Prices } from "../../model/prices.ts";
 import { optional, setting } from "../section.ts";
-import { amount, wholeNumber } from "../value-kinds.ts";
+import { amount, text, type ValueKind, wholeNumber } from "../value-kinds.ts";
+
+const budget = text('a budget such as "$2 30min 500ktok 5tasks"', (given) => parseBudget(given) !== null);
+
+const dollars = z.number().nonnegative();
+
+const prices: ValueKind<Prices> = {
+  schema: z.record(
+    z.string().min(1),
+    z.strictObject({
+      input: dollars,
+      output: dollars,
+      cacheRead: dollars.optional(),
+      cacheWrite: dollars.optional(),
+    }),
+  ),
+  allowed:
+    'prices by model, such as { "my-model": { "input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75 } }',
+  fromText(given) {
+    try {
+      return JSON.parse(given);
+    } catch {
+      return given;
+    }
+  },
+};
 
 export const limits = {
   means: "What runs may use, and how many run at once. They hold for the daemon, and for OpenCode with the plugin.",
@@ -34,6 +62,30 @@ export const limits = {
       variable: "ASYNCAGENTS_MAX_COST",
       pluginOption: true,
       otherwise: "no limit",
+    }),
+    taskBudget: optional(budget, {
+      means: "What each task, with everything below it, may use in all its runs.",
+      variable: "ASYNCAGENTS_TASK_BUDGET",
+      pluginOption: true,
+      otherwise: "no limit",
+    }),
+    batchBudget: optional(budget, {
+      means: "What the tasks of a batch, with everything below them, may use together.",
+      variable: "ASYNCAGENTS_BATCH_BUDGET",
+      pluginOption: true,
+      otherwise: "no limit",
+    }),
+    sessionBudget: optional(budget, {
+      means: "What everything below a session that launches tasks may use together.",
+      variable: "ASYNCAGENTS_SESSION_BUDGET",
+      pluginOption: true,
+      otherwise: "no limit",
+    }),
+    prices: setting(prices, {
+      means: "What models cost whose host does not say, by name, in dollars per million tokens.",
+      variable: "ASYNCAGENTS_PRICES",
+      pluginOption: true,
+      default: {},
     }),
     maxRepeats: setting(wholeNumber(), {
       means: "A run that makes the same tool call more often in a row is stopped and ends with an error.",

@@ -9,7 +9,8 @@ import type { NoticeText, NoticeView } from "../context.ts";
 const LINE = 500;
 
 export function plainNoticeText(views: readonly NoticeView[]): NoticeText {
-  const lines = views.map(({ task, run }) => {
+  const lines = views.map(({ notice, task, run }) => {
+    if (notice.kind === "budget") return `${asLine(notice.topic, LINE)}.`;
     const outcome = run.outcome ?? task.phase ?? task.status;
     return `Background task ${task.id} (${asLine(task.description, LINE)}): ${outcome}. ${asLine(run.error ?? "", LINE)}`.trim();
   });

@@ -5,12 +5,13 @@
  */
 
 import type { After } from "../../model/after.ts";
+import type { NewBudgets } from "../../model/budgets/budget.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
 import type { Task } from "../../model/task.ts";
 import type { QueuedRun, RunSource } from "../../store/queue/run-queue.ts";
 import type { Parent, Store, Transaction } from "../../store/store.ts";
-import { assertRequest, batchFor, type Caller, type LaunchRequest } from "../launch.ts";
+import { assertRequest, batchFor, budgetsOf, type Caller, type LaunchRequest } from "../launch.ts";
 import { assertResults, lockPredecessors } from "./after.ts";
 
 const MAX_LABELS = 10;
@@ -43,7 +44,7 @@ export interface FolderRepository extends Pick<RunSource, "commit" | "path"> {
 }
 
 export interface QueueRequest
-  extends Pick<LaunchRequest, "description" | "prompt" | "batch" | "limits" | "wake" | "after"> {
+  extends Pick<LaunchRequest, "description" | "prompt" | "batch" | "limits" | "wake" | "after" | "budget"> {
   host: string;
   /** `provider/model`; null for the host's default. The caller's when absent. */
   model?: string | null;
@@ -57,6 +58,8 @@ export interface QueueRequest
   parent?: Parent | null;
   /** Rejected if so many wait already. No limit when absent. */
   mostWaiting?: number;
+  /** The budgets of launches that bring none. */
+  budgets?: NewBudgets;
 }
 
 interface EnqueueContext {
@@ -100,6 +103,7 @@ export async function enqueueTask(context: EnqueueContext, caller: Caller, reque
       owner: null,
       ...(wake && { wake }),
       ...(after && { after }),
+      ...budgetsOf(request.budgets ?? {}, request.budget),
     };
     return { type: "task.created", at: now(), task };
   };

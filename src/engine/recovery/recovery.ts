@@ -8,7 +8,7 @@ import { isSessionGone } from "../../hosts/host.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
 import { type Evidence, endOf, INTERRUPTED, judgeInterrupted, SESSION_DELETED } from "../../model/evidence.ts";
-import { addProgress } from "../../model/progress.ts";
+import { addProgress, fullerProgress } from "../../model/progress.ts";
 import type { SteeringMessage } from "../../model/steering.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { LimitedQueue } from "../../process/limited-queue.ts";
@@ -157,10 +157,11 @@ export class Recovery {
   }
 
   /** How the run of an orphan ended, judged by what its session shows. */
-  #endOf({ run, cancelRequestedAt }: Task, evidence: Evidence | null): TaskEvent {
+  #endOf({ run, cancelRequestedAt, progress: stored }: Task, evidence: Evidence | null): TaskEvent {
     const base = { at: this.#context.now(), run: run.number };
     if (evidence === null) return endOf({ outcome: "error", error: SESSION_DELETED }, { ...base, progress: null });
-    const progress = addProgress(run.before, evidence.progress);
+    // What was counted before it died stays, where its messages show less: estimates of cost, for example.
+    const progress = fullerProgress(stored, addProgress(run.before, evidence.progress));
     return endOf(judgeInterrupted(evidence, cancelRequestedAt !== null), { ...base, progress });
   }
 

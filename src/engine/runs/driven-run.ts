@@ -4,6 +4,8 @@
  * the owner, and the run's fence. A prompt leaves only under the instance's lease.
  */
 import { isRefusal, isSessionGone } from "../../hosts/host.ts";
+import { budgetBreach } from "../../model/budgets/budget-text.ts";
+import type { Chain } from "../../model/budgets/chain.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
 import { CANCELLED } from "../../model/evidence.ts";
@@ -22,6 +24,13 @@ import type { EngineContext } from "../context.ts";
 import type { Leftovers } from "./leftovers.ts";
 import type { Place } from "./slots.ts";
 
+/** How long requests wait until the first one of a budget is counted, and shows what a request uses. */
+const FIRST_REQUEST_MS = 15_000;
+/** One of the other requests is not waited for any more each time that so much time has passed: it may wait for us. */
+const OTHER_REQUEST_MS = 60_000;
+/** The longest pause until a request that waits for others is tried again. */
+const CHANGE_MS = 1_000;
+
 export type RuleEffect = Extract<RunEffect, { type: "rule" }>;
 
 /** What a run needs from the driver of all runs. */
@@ -31,6 +40,8 @@ export interface RunSurroundings {
   /** Answers a request as a written rule says; false if the host did not take it. */
   rule(run: DrivenRun, effect: RuleEffect): Promise<boolean>;
   poll(soon: boolean): void;
+  /** Reads the budgets of all runs, and stops those that they leave nothing. Never rejects. */
+  readBudgets(): Promise<void>;
   /** The run is over: nobody feeds it any more. */
   release(run: DrivenRun): void;
 }
@@ -253,6 +264,7 @@ export class DrivenRun {
    */
   async #mayPrompt(): Promise<boolean> {
     const { log, supervisor, instance, settings } = this.#context;
+    if (!(await this.#fitsBudgets())) return false;
     const lease = supervisor.lease(instance.id);
     if (lease === null || (lease.isHeld && lease.term === 0)) return true;
     log.info("a prompt waits until this instance knows that the run is still its own", { task: this.task.id });
@@ -270,6 +282,68 @@ export class DrivenRun {
       if (isVerified && lease.isHeld) return true;
       await pause(settings.pollMs, { clock: this.#context });
     }
+  }
+
+  /** The budgets may have been used up while the run waited for its turn. */
+  async #fitsBudgets(): Promise<boolean> {
+    const { store } = this.#context;
+    try {
+      const chains = await store.budgets.chains([this.task.id]);
+      this.heedBudgets(chains.get(this.task.id) ?? []);
+    } catch (thrown) {
+      this.#logFailure("budgets could not be read; the next poll tries again")(thrown);
+    }
+    return !this.#isStopped && !isOver(this.#live) && this.#live.stopping === null;
+  }
+
+  /** Stops the run if its budgets leave it nothing. */
+  heedBudgets(chain: Chain): void {
+    if (chain.length === 0 && this.#live.budgeting === null) return;
+    const isTimed = chain.some(({ limits }) => limits.ms !== null);
+    const budgets = chain.length === 0 ? null : { isTimed };
+    // Not waited for: a host may stop only when a request that waits here is over.
+    this.tell({ type: "budgets.read", budgets, breach: budgetBreach(chain) });
+  }
+
+  /**
+   * Waits until the budgets allow another request to the model; says why if they never will. What the run has used
+   * is stored first. If that cannot be found out, the request is not held up.
+   */
+  async mayRequest(): Promise<string | null> {
+    const { store, monotonic } = this.#context;
+    const isAtWork = () => !this.#isStopped && !isOver(this.#live) && this.#live.stopping === null;
+    const since = monotonic();
+    let isFirst = false;
+    while (this.#live.budgeting !== null && isAtWork()) {
+      await this.perform(inspect(this.#live, { name: "usage" }));
+      try {
+        const disregarded = disregardedAfter(monotonic() - since, isFirst);
+        const found = await this.inOrder(() => store.budgets.openRequest(this.task.id, disregarded));
+        if (found.verdict === "go") return null;
+        if (found.verdict === "stop") await this.#surroundings.readBudgets();
+        else {
+          ({ isFirst } = found);
+          await this.#untilChange();
+        }
+      } catch (thrown) {
+        this.#logFailure("the budget of a request could not be read; it is sent")(thrown);
+        return null;
+      }
+    }
+    const { stopping } = this.#live;
+    return stopping?.verdict.outcome === "error" ? stopping.verdict.error : null;
+  }
+
+  /** Something was written to the store, or a second is over. */
+  #untilChange(): Promise<void> {
+    const { store, after } = this.#context;
+    const changed = Promise.withResolvers<void>();
+    const stop = store.onChange(changed.resolve);
+    const cancel = after(CHANGE_MS, changed.resolve);
+    return changed.promise.finally(() => {
+      stop();
+      cancel();
+    });
   }
 
   async #inspect(purpose: InspectPurpose): Promise<void> {
@@ -329,6 +403,7 @@ export class DrivenRun {
       input = { type: "write.failed", event };
     }
     await this.feed(input);
+    if (event.type === "run.progressed" && this.#live.budgeting !== null) await this.#surroundings.readBudgets();
   }
 
   #wake(name: WakeName, ms: number): void {
@@ -344,6 +419,11 @@ export class DrivenRun {
   #logFailure(message: string): (thrown: unknown) => void {
     return (thrown) => this.#context.log.error(message, { task: this.task.id, error: messageOf(thrown) });
   }
+}
+
+function disregardedAfter(waitedMs: number, isFirst: boolean): number {
+  if (isFirst && waitedMs > FIRST_REQUEST_MS) return Number.MAX_SAFE_INTEGER;
+  return Math.floor(waitedMs / OTHER_REQUEST_MS);
 }
 
 function cannotSteer(kind: string): string {

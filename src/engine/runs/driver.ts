@@ -10,6 +10,8 @@ import type { RunLimits } from "../../model/limits.ts";
 import { adopt } from "../../model/live-run/handover.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
 import { isPrompted, isWanted, type LiveRun, launchedRun } from "../../model/live-run/live-run.ts";
+import { costOf, priceOf } from "../../model/prices.ts";
+import { tokenSum } from "../../model/progress.ts";
 import { questionsIn } from "../../model/questions.ts";
 import { type Ruling, rulingOn } from "../../model/request-policy.ts";
 import type { Task } from "../../model/task.ts";
@@ -69,6 +71,7 @@ export class Driver {
       rule: (run, effect) => this.#rule(run, effect),
       poll: (soon) => this.#schedulePoll(soon),
       release: (run) => this.#release(run),
+      readBudgets: () => this.readBudgets(),
     };
     this.answers = new Answers(context.now);
     this.#pollTimer = new PollTimer(context, () => this.#poll());
@@ -143,6 +146,22 @@ export class Driver {
       log.error("a message into a run could not be read; it is tried again", { error: messageOf(thrown) });
       after(settings.pollMs, () => void this.readSteering(taskId), { background: true });
     }
+  }
+
+  /** Reads the budgets of all runs, and stops those that they leave nothing. Never rejects: each poll does it again. */
+  async readBudgets(): Promise<void> {
+    const runs = [...this.#runs.values()];
+    try {
+      const chains = await this.#context.store.budgets.chains(runs.map(({ task }) => task.id));
+      for (const run of runs) run.heedBudgets(chains.get(run.task.id) ?? []);
+    } catch (thrown) {
+      this.#logFailure("budgets could not be read; the next poll tries again", thrown);
+    }
+  }
+
+  /** Whether a session may begin its next request to a model; why not, if it never may. */
+  async mayRequest(sessionId: string): Promise<string | null> {
+    return (await this.#runs.get(this.#rootOf(sessionId))?.mayRequest()) ?? null;
   }
 
   drives(task: Task): boolean {
@@ -264,12 +283,22 @@ export class Driver {
         return this.#answered(run, [event.requestId], event.reply);
       case "session.asked":
         return { ...event, ruling: this.#rulingOn(run, event) };
+      case "usage.counted":
+        return this.#priced(run, event);
       case "session.retrying":
       case "tool.called":
-      case "usage.counted":
+      case "cost.reported":
       case "text.written":
         return event;
     }
+  }
+
+  /** With a cost from the prices, where the host gives none. */
+  #priced({ task, live }: DrivenRun, { model, ...event }: Extract<HostEvent, { type: "usage.counted" }>): RunInput {
+    if (event.cost > 0 || tokenSum(event.tokens) === 0) return event;
+    const price = priceOf(model ?? task.model ?? "", this.#context.settings.prices);
+    if (price !== null) return { ...event, cost: costOf(event.tokens, price) };
+    return live.budgeting === null ? event : { ...event, isUnpriced: true };
   }
 
   #answered(run: DrivenRun, requestIds: readonly string[], reply?: ReplyWord): RunInput | null {
@@ -321,6 +350,7 @@ export class Driver {
     } catch (thrown) {
       this.#logFailure("the status call failed; the next poll tries again", thrown);
     }
+    await this.readBudgets();
     // A run that waits for a task of its own shows no work, and is fine.
     const parents = new Set([...this.#runs.values()].map(({ task }) => this.#rootOf(task.parentSessionId)));
     for (const run of this.#runs.values()) run.tell({ type: "poll.done", hasTasks: parents.has(run.sessionId) });

@@ -87,8 +87,9 @@ export class Overview {
   async inbox({ failedAfter }: { failedAfter: number }): Promise<{ entries: InboxEntry[]; isTruncated: boolean }> {
     const { waiting, failed } = await this.#store.inboxTasks({ failedAfter, limit: PAGE });
     const approvals = await this.#store.board.approvals("requested", { limit: PAGE, after: null });
-    const isTruncated = [waiting, failed, approvals].some(({ length }) => length === PAGE);
-    return { entries: inboxOf({ waiting, failed, approvals }), isTruncated };
+    const budgets = await this.#store.budgets.list({ usedUpAfter: failedAfter, limit: PAGE });
+    const isTruncated = [waiting, failed, approvals, budgets].some(({ length }) => length === PAGE);
+    return { entries: inboxOf({ waiting, failed, approvals, budgets }), isTruncated };
   }
 
   /** Whether an attempt of the board has this id; its tasks have it as the id of their batch. */

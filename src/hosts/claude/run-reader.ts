@@ -13,6 +13,12 @@ type Result =
   | { kind: "failed"; error: string; isOverBudget: boolean }
   | { kind: "interrupted" };
 
+interface Answer {
+  id: string;
+  usage: ClaudeUsage;
+  model: string | undefined;
+}
+
 export class RunReader {
   /** The model started to answer. */
   hasStarted = false;
@@ -28,7 +34,7 @@ export class RunReader {
   /** Whether the CLI reports when it is idle; older versions do not. */
   #reportsState = false;
   #backgroundTasks = 0;
-  #answer: { id: string; usage: ClaudeUsage } | null = null;
+  #answer: Answer | null = null;
 
   constructor(sessionId: string, messageId: string, emit: (event: HostEvent) => void) {
     this.#sessionId = sessionId;
@@ -57,9 +63,9 @@ export class RunReader {
     this.childSessions.clear();
   }
 
-  /** Repeats the last answer of the run with its cost, which the CLI reports only at the end. */
+  /** The cost of the run, which the CLI reports only at the end. */
   countCost(cost: number): void {
-    if (this.#answer && cost > 0) this.#count(this.#answer, cost);
+    if (cost > 0) this.#emit({ type: "cost.reported", sessionId: this.#sessionId, cost });
   }
 
   #markStarted(): void {
@@ -105,10 +111,11 @@ export class RunReader {
   #readStreamEvent(event: CliMessage["event"]): void {
     this.retry = null;
     if (event?.type === "message_start" && event.message?.id !== undefined) {
-      this.#answer = { id: event.message.id, usage: event.message.usage ?? {} };
+      const { id, usage = {}, model } = event.message;
+      this.#answer = { id, usage, model };
     } else if (event?.type === "message_delta" && this.#answer) {
       this.#answer.usage = { ...this.#answer.usage, ...event.usage };
-      this.#count(this.#answer, 0);
+      this.#count(this.#answer);
     } else if (event?.type === "content_block_delta" && event.delta?.type === "text_delta") {
       this.#emit({ type: "text.written", sessionId: this.#sessionId });
     }
@@ -124,9 +131,9 @@ export class RunReader {
     }
   }
 
-  #count(answer: { id: string; usage: ClaudeUsage }, cost: number): void {
-    const tokens = tokensOf(answer.usage);
-    this.#emit({ type: "usage.counted", sessionId: this.#sessionId, messageId: answer.id, tokens, cost });
+  #count({ id: messageId, usage, model }: Answer): void {
+    const counted = { messageId, tokens: tokensOf(usage), cost: 0, ...(model !== undefined && { model }) };
+    this.#emit({ type: "usage.counted", sessionId: this.#sessionId, ...counted });
   }
 }
 

@@ -12,7 +12,7 @@ export interface CliMessage {
   message?: { content?: string | { type: string; id?: string; name?: string; input?: unknown }[] };
   event?: {
     type: string;
-    message?: { id?: string; usage?: ClaudeUsage };
+    message?: { id?: string; usage?: ClaudeUsage; model?: string };
     usage?: ClaudeUsage;
     delta?: { type?: string };
   };

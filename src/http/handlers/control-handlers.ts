@@ -5,6 +5,7 @@
 import { answerTask } from "../../board/answer-task.ts";
 import { folderOf, launchTask, type QueuedLaunch, queueTask } from "../../board/launch-task.ts";
 import { afterOf } from "../../engine/queue/after.ts";
+import { requireBudget } from "../../model/budgets/budget-text.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { type CallOrigin, callerName, isOwner, isPerson } from "../../protocol/call-origin.ts";
@@ -76,7 +77,8 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
     }
     const place = isOwner(origin) ? { host, directory } : await allowedPlace(context, { host, directory }, origin);
     const after = call.input.after && { after: afterOf(call.input.after, call.input.ifFailed) };
-    const launch = { description, prompt, agent, ...place, batch, ...after };
+    const budget = call.input.budget === undefined ? {} : { budget: requireBudget(call.input.budget) };
+    const launch = { description, prompt, agent, ...place, batch, ...after, ...budget };
     if (call.input.queue !== undefined) {
       const { task } = await queueTask(desk, queuedLaunch(launch, call.input), origin);
       return withQueuePlace(wireTask(task), (await desk.queuePlaces([task])).get(task.id));
@@ -120,7 +122,7 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
 
 /** A queued task needs a folder, because nobody here serves it. */
 function queuedLaunch(
-  launch: Pick<QueuedLaunch, "description" | "prompt" | "agent" | "batch" | "after"> & {
+  launch: Pick<QueuedLaunch, "description" | "prompt" | "agent" | "batch" | "after" | "budget"> & {
     host: string | null;
     directory: string | null;
   },

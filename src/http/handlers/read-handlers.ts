@@ -45,6 +45,8 @@ type ReadName = Exclude<
   | "read"
   | "steer"
   | "cancelSteering"
+  | "budgets"
+  | "setBudget"
 >;
 
 export const readHandlers: StatusHandlers<ReadName> = {

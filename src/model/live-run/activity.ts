@@ -3,7 +3,15 @@
  * merged extracts of it; it ends with the process that drives the run.
  */
 import type { Standing } from "../limits.ts";
-import { addProgress, countTool, noProgress, type Progress, type Tokens } from "../progress.ts";
+import {
+  addProgress,
+  countTool,
+  fullerProgress,
+  noProgress,
+  type Progress,
+  type Tokens,
+  tokenSum,
+} from "../progress.ts";
 import type { Moment } from "./moment.ts";
 
 /** How many characters of a tool call are compared with those of the one before. */
@@ -16,7 +24,12 @@ export interface Activity {
   /** The newest call of each session, and how often it was made in a row. */
   readonly repeated: ReadonlyMap<string, RepeatedCall>;
   readonly usage: ReadonlyMap<string, Usage>;
+  /** Tool calls, and for a run that was taken over what it had used until then. */
   readonly tools: Progress;
+  /** What the run cost in all, once its host says so: the costs of its messages were estimates. */
+  readonly reportedCost: number | null;
+  /** What its messages show, where that was read: events may come later. */
+  readonly read: Progress | null;
   /** When the host accepted the prompt. */
   readonly acceptedAt: number | null;
   /** Since when it works; moved on by the time that it waited for people. */
@@ -38,12 +51,16 @@ interface RepeatedCall {
 interface Usage {
   tokens: Tokens;
   cost: number;
+  /** Its model has no known price. */
+  isUnpriced?: boolean;
 }
 
 /** What a session reports while it works. A call or a message may be reported more than once. */
 export type WorkReport =
   | { type: "tool.called"; sessionId: string; callId: string; name: string; input: unknown }
-  | { type: "usage.counted"; messageId: string; tokens: Tokens; cost: number }
+  | ({ type: "usage.counted"; messageId: string } & Usage)
+  /** What the run has cost in all. */
+  | { type: "cost.reported"; cost: number }
   | { type: "text.written" };
 
 export function noActivity(before: Progress, lastUpdate: number): Activity {
@@ -53,6 +70,8 @@ export function noActivity(before: Progress, lastUpdate: number): Activity {
     repeated: new Map(),
     usage: new Map(),
     tools: noProgress(0),
+    reportedCost: null,
+    read: null,
     acceptedAt: null,
     workingSince: null,
     askedAt: 0,
@@ -67,9 +86,11 @@ export function counted(activity: Activity, report: WorkReport, { awake, wall }:
     case "text.written":
       return seen;
     case "usage.counted": {
-      const { messageId, tokens, cost } = report;
-      return { ...seen, usage: new Map(activity.usage).set(messageId, { tokens, cost }) };
+      const { messageId, tokens, cost, isUnpriced = false } = report;
+      return { ...seen, usage: new Map(activity.usage).set(messageId, { tokens, cost, isUnpriced }) };
     }
+    case "cost.reported":
+      return { ...activity, reportedCost: report.cost };
     case "tool.called":
       if (activity.calls.has(report.callId)) return seen;
       return {
@@ -115,9 +136,17 @@ export function standingOf(activity: Activity, { awake }: Moment): Standing | nu
 }
 
 /** The task's totals so far. */
-export function totalsOf({ before, tools, usage, lastUpdate }: Activity): Progress {
+export function totalsOf(activity: Activity): Progress {
+  const { before, tools, usage, lastUpdate, reportedCost, read } = activity;
   let own: Progress = { ...tools, lastUpdate };
-  for (const { tokens, cost } of usage.values()) own = addProgress(own, { ...noProgress(0), tokens, cost });
+  for (const { tokens, cost, isUnpriced } of usage.values()) {
+    own = addProgress(own, { ...noProgress(0), tokens, cost, ...(isUnpriced && { unpriced: tokenSum(tokens) }) });
+  }
+  if (read !== null) own = fullerProgress(own, read);
+  if (reportedCost !== null) {
+    const { unpriced: _known, ...rest } = own;
+    own = { ...rest, cost: tools.cost + reportedCost };
+  }
   return addProgress(before, own);
 }
 

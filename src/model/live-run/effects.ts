@@ -41,6 +41,8 @@ export type InspectPurpose =
   | { name: "status"; askedAt: number }
   /** Whether the agent took up a steering message. */
   | { name: "steering" }
+  /** What the run has used, before its next request to a model. */
+  | { name: "usage" }
   | { name: "host.ended"; reason: string };
 
 export type AbortPurpose =

@@ -8,9 +8,8 @@ import { type Evidence, endOf, judge, SESSION_DELETED, type Verdict } from "../e
 import { addProgress, fullerProgress, type Progress } from "../progress.ts";
 import { isSteering } from "../steering.ts";
 import type { Transition } from "../transition.ts";
-import { totalsOf } from "./activity.ts";
 import { type InspectPurpose, type RunEffect, type RunStep, then, unchanged } from "./effects.ts";
-import { isPrompted, type LiveRun, type StopAttempt } from "./live-run.ts";
+import { isPrompted, type LiveRun, progressOf, type StopAttempt } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
 import { deliver, isSteered, receiptNotWritten, receiptWritten } from "./steering.ts";
 
@@ -41,12 +40,12 @@ export function stop(run: LiveRun, verdict: Verdict, at: Moment): RunStep {
   if (run.ending !== null) return writeAgain(run, at);
   const attempt = { number: run.stops + 1, verdict };
   const stopping = { ...run, stops: attempt.number, stopping: attempt };
-  if (!isPrompted(run)) return end(stopping, verdict, totalsOf(run.activity), at);
+  if (!isPrompted(run)) return end(stopping, verdict, progressOf(run, at), at);
   return { run: stopping, effects: [{ type: "abort", purpose: { name: "stop", attempt } }] };
 }
 
 export function stopped(run: LiveRun, { verdict }: StopAttempt, at: Moment): RunStep {
-  return end(run, verdict, totalsOf(run.activity), at);
+  return end(run, verdict, progressOf(run, at), at);
 }
 
 /** The host could not stop it. A poll tries again where that is still wanted. */
@@ -62,7 +61,7 @@ export function interrupt(run: LiveRun, error: string, at: Moment): RunStep {
   const verdict: Verdict = reason === null ? { outcome: "error", error } : { outcome: "cancelled", reason };
   const stopping = run.stopping ?? { number: run.stops + 1, verdict };
   const stopped = { ...run, stopping, stops: Math.max(run.stops, stopping.number) };
-  return end(stopped, stopping.verdict, totalsOf(run.activity), at);
+  return end(stopped, stopping.verdict, progressOf(run, at), at);
 }
 
 /** The host hinted at an end. Before it confirmed the prompt, the hint is remembered. */
@@ -113,7 +112,7 @@ export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null,
     const found = { ...stage, idle: isSame || !isNewer ? stage.idle : { at: at.awake, begun } };
     return { run: { ...run, stage: found }, effects: [POLL_LATER] };
   }
-  const ended = end(run, run.stopping?.verdict ?? judge(evidence, announced), totalsWith(run, evidence), at);
+  const ended = end(run, run.stopping?.verdict ?? judge(evidence, announced), totalsWith(run, evidence, at), at);
   // Perhaps it waits behind a person's turn, and the error is that one's: it must not begin after its end.
   return begun || run.isHostDead
     ? ended
@@ -122,7 +121,9 @@ export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null,
 
 /** The host's program died: what the run had finished counts. */
 export function settleDead(run: LiveRun, evidence: Evidence, reason: string, at: Moment): RunStep {
-  return then(deliver(run, evidence, at), (next) => end(next, judge(evidence, reason), totalsWith(next, evidence), at));
+  return then(deliver(run, evidence, at), (next) =>
+    end(next, judge(evidence, reason), totalsWith(next, evidence, at), at),
+  );
 }
 
 /** The session could not be read. */
@@ -134,7 +135,7 @@ export function notInspected(run: LiveRun, isGone: boolean, at: Moment): RunStep
 }
 
 export function deleted(run: LiveRun, at: Moment): RunStep {
-  const ended = end(run, { outcome: "cancelled", reason: SESSION_DELETED }, totalsOf(run.activity), at);
+  const ended = end(run, { outcome: "cancelled", reason: SESSION_DELETED }, progressOf(run, at), at);
   return { run: ended.run, effects: [{ type: "abort", purpose: { name: "deleted" } }, ...ended.effects] };
 }
 
@@ -178,6 +179,6 @@ export function isEnd({ type }: TaskEvent): boolean {
 }
 
 /** Events and messages may each have missed something. */
-function totalsWith({ activity }: LiveRun, evidence: Evidence): Progress {
-  return fullerProgress(totalsOf(activity), addProgress(activity.before, evidence.progress));
+function totalsWith(run: LiveRun, evidence: Evidence, at: Moment): Progress {
+  return fullerProgress(progressOf(run, at), addProgress(run.activity.before, evidence.progress));
 }

@@ -64,6 +64,8 @@ export type PollInput =
 type SessionStatus = { state: "busy" } | { state: "retrying"; reason: string; count: number };
 
 type CommandInput =
+  /** The budgets that the task counts in, if any, and why it must stop for them. */
+  | { type: "budgets.read"; budgets: { isTimed: boolean } | null; breach: string | null }
   | { type: "cancel"; reason: string }
   /** This process ends: the run ends with this error, or as it was about to end. */
   | { type: "interrupt"; error: string }

@@ -7,9 +7,9 @@
 import type { TaskEvent } from "../events.ts";
 import { CANCELLED, type Verdict } from "../evidence.ts";
 import type { Limits } from "../limits.ts";
-import type { Progress } from "../progress.ts";
+import { addProgress, lessProgress, noProgress, type Progress } from "../progress.ts";
 import type { Phase, PhaseDetail, Task, WaitingDetail } from "../task.ts";
-import { type Activity, noActivity } from "./activity.ts";
+import { type Activity, noActivity, totalsOf } from "./activity.ts";
 import type { Moment } from "./moment.ts";
 import type { Steered } from "./steering.ts";
 
@@ -112,6 +112,8 @@ export interface LiveRun {
   readonly isSaving: boolean;
   /** What was said to it since its prompt, by the ids of the steering messages, in order. */
   readonly steering: ReadonlyMap<string, Steered>;
+  /** Its task counts in budgets, as far as is known; `isTimed`: in one that limits working time. */
+  readonly budgeting: { isTimed: boolean } | null;
 }
 
 /** A run whose row is written and whose prompt is still to be sent. */
@@ -137,6 +139,7 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
     ending: null,
     isSaving: false,
     steering: new Map(),
+    budgeting: null,
   };
 }
 
@@ -147,7 +150,8 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
 export function adoptedRun(task: Task, limits: Limits, { awake }: Moment): LiveRun {
   const run = launchedRun(task, limits);
   const waiting = task.phaseDetail?.kind === "waiting" ? task.phaseDetail : null;
-  const activity = { ...run.activity, acceptedAt: awake, workingSince: awake };
+  const tools = lessProgress(task.progress, task.run.before);
+  const activity = { ...run.activity, tools, acceptedAt: awake, workingSince: awake };
   return {
     ...run,
     stage: { name: "working", acceptedAt: awake, workSeenAt: awake, idle: null },
@@ -155,6 +159,17 @@ export function adoptedRun(task: Task, limits: Limits, { awake }: Moment): LiveR
     requests: new Map(waiting === null ? [] : [[waiting.requestId, waiting]]),
     cancelReason: task.cancelRequestedAt === null ? null : CANCELLED,
   };
+}
+
+/** The task's totals so far, with its working time if that counts. */
+export function progressOf(run: LiveRun, { awake }: Moment): Progress {
+  const { activity, requests, budgeting } = run;
+  const totals = totalsOf(activity);
+  if (budgeting?.isTimed !== true || activity.workingSince === null) return totals;
+  // While it waits for people, its time stands still.
+  const until = requests.size > 0 ? activity.askedAt : awake;
+  const workedMs = Math.max(0, Math.round(until - activity.workingSince));
+  return addProgress(totals, { ...noProgress(0), workedMs });
 }
 
 export function isOver({ stage }: LiveRun): boolean {

@@ -129,5 +129,8 @@ export function busy(run: LiveRun, at: Moment): RunStep {
 export function observe(run: LiveRun, report: WorkReport, at: Moment): RunStep {
   const seen = { ...run, activity: counted(run.activity, report, at), isSaving: true };
   const { run: after, effects } = isEndedBy(run, "work") ? resumeWork(seen, at) : applied(seen, at);
-  return { run: after, effects: run.isSaving ? effects : [...effects, { type: "wake", name: "save", ms: SAVE_MS }] };
+  // What counts in a budget is written at once: others may be about to use what is left.
+  const isUrgent = run.budgeting !== null && report.type === "usage.counted";
+  if (run.isSaving && !isUrgent) return { run: after, effects };
+  return { run: after, effects: [...effects, { type: "wake", name: "save", ms: isUrgent ? 0 : SAVE_MS }] };
 }

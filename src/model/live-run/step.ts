@@ -5,7 +5,7 @@
  * `transition` decides.
  */
 import { breachOf, isStalled } from "../limits.ts";
-import { standingOf, totalsOf } from "./activity.ts";
+import { standingOf } from "./activity.ts";
 import { type RunStep, then, unchanged } from "./effects.ts";
 import {
   checkEnd,
@@ -38,7 +38,7 @@ import {
   seen,
 } from "./handover.ts";
 import type { OwnSessionInput, PollInput, ResultInput, RunInput, SessionTreeInput, SteeringInput } from "./inputs.ts";
-import { isOver, isPrompted, type LiveRun, openRequest, seenAtWork } from "./live-run.ts";
+import { isOver, isPrompted, isWanted, type LiveRun, openRequest, progressOf, seenAtWork } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
 import { answer, ask, busy, enterPhase, followDue, observe, phaseAgain, retry, ruled } from "./phases.ts";
 import { deliver, lookForTaken, sendNext, steer, steerAgain } from "./steering.ts";
@@ -68,6 +68,8 @@ function changed(run: LiveRun, input: RunInput, at: Moment): RunStep {
       const { reason } = input;
       return stop({ ...run, cancelReason: run.cancelReason ?? reason }, { outcome: "cancelled", reason }, at);
     }
+    case "budgets.read":
+      return budgetsRead(run, input, at);
     case "interrupt":
       return interrupt(run, input.error, at);
     case "lose":
@@ -145,7 +147,7 @@ function polled(run: LiveRun, input: PollInput, at: Moment): RunStep {
           then(phaseAgain(run), (next) => followDue(next, at)),
           (next) => steerAgain(next, at),
         ),
-        (next) => checkLimits(next, input.hasTasks, at),
+        (next) => saveTime(checkLimits(next, input.hasTasks, at), at),
       );
   }
 }
@@ -185,8 +187,23 @@ function checkLimits(run: LiveRun, hasTasks: boolean, at: Moment): RunStep {
   return isQuiet ? enterPhase(run, "stalled", null, at) : unchanged(run);
 }
 
+/** A run whose budget is used up is stopped. If the host fails to, the next reading stops it again. */
+function budgetsRead(run: LiveRun, input: Extract<RunInput, { type: "budgets.read" }>, at: Moment): RunStep {
+  const next = { ...run, budgeting: input.budgets };
+  if (input.breach === null || run.cancelReason !== null || !isWanted(run)) return unchanged(next);
+  return stop(next, { outcome: "error", error: input.breach }, at);
+}
+
+/** Working time counts while nothing else is seen of the run. */
+function saveTime({ run, effects }: RunStep, at: Moment): RunStep {
+  const isDue = run.budgeting?.isTimed === true && run.stage.name === "working" && isWanted(run);
+  if (!isDue || run.isSaving || openRequest(run) !== null) return { run, effects };
+  const saved = save(run, at);
+  return { run: saved.run, effects: [...effects, ...saved.effects] };
+}
+
 function save(run: LiveRun, at: Moment): RunStep {
-  const event = { type: "run.progressed", at: at.wall, run: run.number, progress: totalsOf(run.activity) } as const;
+  const event = { type: "run.progressed", at: at.wall, run: run.number, progress: progressOf(run, at) } as const;
   return { run: { ...run, isSaving: false }, effects: [{ type: "write", event }] };
 }
 
@@ -232,6 +249,10 @@ function inspected(
       return evidence === null ? notInspected(run, isGone, at) : settleDead(run, evidence, purpose.reason, at);
     case "steering":
       return evidence === null ? unchanged(run) : deliver(run, evidence, at);
+    case "usage":
+      return evidence === null
+        ? unchanged(run)
+        : save({ ...run, activity: { ...run.activity, read: evidence.progress } }, at);
     case "hint":
       return evidence === null ? notInspected(run, isGone, at) : settle(run, evidence, null, at);
     case "status":

@@ -115,6 +115,20 @@ export const launchedTaskOperations = {
     }),
     output: z.object({ answered: z.boolean().describe("True: the agent goes on with the answer") }),
   }),
+  lower_budget: boardOperation({
+    title: "Lower what a task may use",
+    role: "launch",
+    description:
+      "Sets or lowers what a launched task, with all tasks below it, may use in all. When it is used up, they are stopped. Only people can raise it.",
+    toolset: "extended",
+    destructive: true,
+    idempotent: true,
+    input: z.object({
+      handle: handle("The launched task"),
+      budget: text("Such as $2 30min 500ktok 5tasks: any of dollars, time, tokens, tasks", 200),
+    }),
+    output: z.object({ budget: z.string().describe("What is used of what") }),
+  }),
   steer_task: boardOperation({
     title: "Tell a running agent something",
     role: "launch",

@@ -6,6 +6,7 @@
  */
 import type { Kysely } from "kysely";
 import { attemptIdOf } from "../../model/board.ts";
+import { budgetId } from "../../model/budgets/budget.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { TaskEventType } from "../../model/events.ts";
 import { retryInstead } from "../../model/retry.ts";
@@ -16,7 +17,7 @@ import { beginsOrEnds } from "../board/work-item-moves.ts";
 import type { Lines } from "../queue/lines.ts";
 import { putInLines } from "../queue/queued-runs.ts";
 import type { Schema } from "../schema.ts";
-import { tryLock } from "../sql/lock.ts";
+import { tryLock, tryLockShared } from "../sql/lock.ts";
 import { together } from "../sql/together.ts";
 import { storableEvent, storableText } from "../storable.ts";
 import { addToTotals } from "../tasks/agent-totals.ts";
@@ -34,6 +35,7 @@ import {
   lockQueued,
   selectAttempts,
   selectAwaited,
+  selectBudgeted,
   selectRegistered,
   selectSteered,
   selectTasks,
@@ -64,6 +66,10 @@ interface Found {
   awaited: ReadonlySet<string>;
   /** The owners of runs that are to begin, as far as they are registered. */
   registered: ReadonlySet<string>;
+  /** Nobody sets a budget now, which new tasks might count in. */
+  mayCreate: boolean;
+  /** Tasks that count in budgets, sessions of such tasks, and the budgets of batches and sessions. */
+  budgeted: ReadonlySet<string>;
 }
 
 /** The changes are of different tasks. Null for those that are left out. */
@@ -90,8 +96,9 @@ async function read(kysely: Kysely<Schema>, changes: readonly TaskChange[]): Pro
   const ending = changes.filter(isEnd);
   const inQueue = changes.filter((change) => change.claim !== undefined || isEnd(change));
   const telling = changes.filter(mayTell);
+  const creating = changes.flatMap(({ event }) => (event.type === "task.created" ? [event.task] : []));
   const owners = changes.flatMap(({ event }) => (event.type === "task.claimed" ? [event.owner] : []));
-  const [locked, rows, attempts, queued, withParent, registered, steered, awaited] = await together([
+  const [locked, rows, attempts, queued, withParent, registered, steered, awaited, isFree, budgeted] = await together([
     tryLock(kysely, "task", ids),
     selectTasks(kysely, { ids }),
     moving.length === 0
@@ -105,6 +112,14 @@ async function read(kysely: Kysely<Schema>, changes: readonly TaskChange[]): Pro
     owners.length === 0 ? null : selectRegistered(kysely, { ids: [...new Set(owners)] }),
     ending.length === 0 ? null : selectSteered(kysely, { ids: ending.map(({ id }) => id) }),
     ending.length === 0 ? null : selectAwaited(kysely, { ids: ending.map(({ id }) => id) }),
+    creating.length === 0 ? null : tryLockShared(kysely, "budgets", ""),
+    selectBudgeted(kysely, {
+      ids: [...ids, ...creating.map(({ parentSessionId }) => parentSessionId)],
+      budgets: creating.flatMap(({ batchId, parentSessionId }) => [
+        budgetId("batch", batchId),
+        budgetId("session", parentSessionId),
+      ]),
+    }),
   ]);
   return {
     locked: new Set(locked),
@@ -115,6 +130,8 @@ async function read(kysely: Kysely<Schema>, changes: readonly TaskChange[]): Pro
     registered: new Set(registered?.map(({ id }) => id)),
     steered: new Set(steered?.map(({ task_id }) => task_id)),
     awaited: new Set(awaited?.map(({ predecessor_id }) => predecessor_id)),
+    mayCreate: isFree !== false,
+    budgeted: new Set(budgeted.map(({ id }) => id)),
   };
 }
 
@@ -149,9 +166,20 @@ function mayTell({ event }: TaskChange): boolean {
 
 const ALONE: ReadonlySet<TaskEventType> = new Set(["task.imported", "task.resumed", "task.edited", "run.requeued"]);
 
-function isSpecial({ id, event, expected }: TaskChange, before: Task | null, found: Found): boolean {
+/** Budgets are shared by many tasks, so their rows are not locked for longer than one change takes. */
+function countsInBudgets({ id, event }: TaskChange, { budgeted, mayCreate }: Found): boolean {
+  if (event.type !== "task.created") return budgeted.has(id);
+  const { parentSessionId, batchId, budgets } = event.task;
+  if (!mayCreate || budgets !== undefined) return true;
+  const subjects = [parentSessionId, budgetId("batch", batchId), budgetId("session", parentSessionId)];
+  return subjects.some((subject) => budgeted.has(subject));
+}
+
+function isSpecial(change: TaskChange, before: Task | null, found: Found): boolean {
+  const { id, event, expected } = change;
   const { attempts, queued, steered, awaited } = found;
   if (isSteering(event) || ALONE.has(event.type) || steered.has(id) || awaited.has(id)) return true;
+  if (countsInBudgets(change, found)) return true;
   if (expected && expected.owner !== null && expected.owner !== expected.by) return true;
   if ("task" in event && (event.task.id !== id || attempts.has(attemptIdOf(event.task)))) return true;
   if (before === null) return false;

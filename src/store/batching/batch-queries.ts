@@ -135,6 +135,26 @@ export const lockParents = preparedQuery<Ids, { id: string; is_locked: boolean }
     .where(sql<boolean>`id = any(${ids})`),
 );
 
+/**
+ * Of these tasks and sessions of tasks, those that count in budgets; of these budgets, those that there are.
+ */
+export const selectBudgeted = preparedQuery<Ids & { budgets: readonly string[] }, { id: string }>(
+  (kysely, { ids, budgets }) =>
+    kysely
+      .selectFrom("task_budgets")
+      .select("task_id as id")
+      .where(sql<boolean>`task_id = any(${ids})`)
+      .unionAll(
+        kysely
+          .selectFrom("tasks")
+          .innerJoin("task_budgets", "task_budgets.task_id", "tasks.id")
+          .select("tasks.session_id as id")
+          .where(sql<boolean>`tasks.session_id = any(${ids})`)
+          .where(sql<boolean>`tasks.session_id <> tasks.id and tasks.session_id <> ''`),
+      )
+      .unionAll(kysely.selectFrom("budgets").select("id").where(sql<boolean>`id = any(${budgets})`)),
+);
+
 export const selectRegistered = preparedQuery<Ids, { id: string }>((kysely, { ids }) =>
   kysely.selectFrom("instances").select("id").where(sql<boolean>`id = any(${ids})`),
 );

@@ -28,6 +28,7 @@ import { indexesForMany } from "./17-many-tasks.ts";
 import { inboxIndexes } from "./18-inbox.ts";
 import { steeringTable } from "./19-steering.ts";
 import { afterTables } from "./20-after.ts";
+import { budgetTables } from "./21-budgets.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -52,6 +53,7 @@ const MIGRATIONS: readonly Migration[] = [
   inboxIndexes,
   steeringTable,
   afterTables,
+  budgetTables,
 ];
 
 /** The version that this code reads and writes. */

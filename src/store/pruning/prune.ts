@@ -6,6 +6,7 @@
 import { type Kysely, sql } from "kysely";
 import { STATUSES, type Status } from "../../model/task.ts";
 import { raiseBoardVersion } from "../board/version.ts";
+import { budgetsAmong, removeUnused } from "../budgets/budget-reads.ts";
 import type { Database, Dialect } from "../database.ts";
 import { placeOf } from "../feed.ts";
 import { readMeta } from "../meta.ts";
@@ -25,6 +26,7 @@ export const TABLES_OF_TASKS = [
   "predecessors",
   "transcripts",
   "steering",
+  "task_budgets",
 ] as const satisfies (keyof Schema)[];
 
 /** Small enough that another writer waits for milliseconds. */
@@ -131,11 +133,13 @@ async function removeTasks(
   if (tasks.length === 0) return removed;
   const ids = tasks.map(({ id }) => id);
   const seq = await newestSeqOf(kysely, ids);
+  const budgets = await budgetsAmong(kysely, ids);
   for (const table of TABLES_OF_TASKS) {
     const { numDeletedRows } = await kysely.deleteFrom(table).where("task_id", "in", ids).executeTakeFirstOrThrow();
     removed[table] = Number(numDeletedRows);
   }
   await kysely.deleteFrom("tasks").where("id", "in", ids).execute();
+  await removeUnused(kysely, budgets);
   await removeParents(kysely, tasks, endedBefore);
   await subtractTasks(kysely, countsByAgent(tasks));
   if (removed.board_sessions !== 0) await raiseBoardVersion(kysely);

@@ -11,13 +11,32 @@ import { dialectOf } from "./dialect.ts";
 /**
  * `after`: who changes what tasks wait for. `queue`: all claims within limits. `task`: with its runs and events; one
  * that waits for others is locked after those. `work_item`: with its attempts. `parent`: its batches and notices.
- * `instance`: whether it is registered.
+ * `instance`: whether it is registered. `budgets`: which budgets there are.
  */
-type LockedNoun = "after" | "queue" | "project" | "repo" | "task" | "work_item" | "parent" | "instance";
+type LockedNoun = "after" | "queue" | "project" | "repo" | "task" | "work_item" | "parent" | "instance" | "budgets";
 
 export async function lock(kysely: Kysely<Schema>, noun: LockedNoun, id: string): Promise<void> {
   if (dialectOf(kysely) === "postgres") await takeLock(kysely, { name: nameOf(noun, id) });
 }
+
+/** For those that may go beside each other, but not beside one that has the lock for itself. */
+export async function lockShared(kysely: Kysely<Schema>, noun: LockedNoun, id: string): Promise<void> {
+  if (dialectOf(kysely) === "postgres") await takeShared(kysely, { name: nameOf(noun, id) });
+}
+
+const takeShared = preparedQuery<{ name: string }>((kysely, { name }) =>
+  kysely.selectNoFrom(sql`pg_advisory_xact_lock_shared(hashtextextended(${name}, 0))`.as("locked")),
+);
+
+/** False if somebody has the lock for itself now. PostgreSQL only. */
+export async function tryLockShared(kysely: Kysely<Schema>, noun: LockedNoun, id: string): Promise<boolean> {
+  const [row] = await takeFreeShared(kysely, { name: nameOf(noun, id) });
+  return row?.locked === true;
+}
+
+const takeFreeShared = preparedQuery<{ name: string }, { locked: boolean }>((kysely, { name }) =>
+  kysely.selectNoFrom(sql<boolean>`pg_try_advisory_xact_lock_shared(hashtextextended(${name}, 0))`.as("locked")),
+);
 
 /** Several of one kind, in an order that is the same for everybody. */
 export async function lockAll(kysely: Kysely<Schema>, noun: LockedNoun, ids: readonly string[]): Promise<void> {

@@ -6,11 +6,12 @@
  */
 import type { Insertable, Kysely, Updateable } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";
-import type { TaskEvent } from "../../model/events.ts";
+import type { BudgetEvent, TaskEvent } from "../../model/events.ts";
 import { isSteering } from "../../model/steering.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { type Transition, transition } from "../../model/transition.ts";
 import { lockMovedItem, moveWorkItem } from "../board/work-item-moves.ts";
+import { countInBudgets, findBudgets } from "../budgets/budget-writes.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import { appendEvent, dropProgress } from "../feed.ts";
 import { lockUnregistered } from "../instances.ts";
@@ -36,7 +37,11 @@ export async function applyEvent(
   if ("task" in input && storableText(input.task.id) !== id) {
     throw new AsyncAgentsError("internal", `The event makes task ${input.task.id} but was applied to ${id}.`);
   }
-  const [before, item] = await together([lockTask(kysely, id), lockMovedItem(kysely, id, input)]);
+  const [before, item, budgets] = await together([
+    lockTask(kysely, id),
+    lockMovedItem(kysely, id, input),
+    findBudgets(kysely, id, input),
+  ]);
   const { event, json } = storableEvent((before && (await replaced(before, input))) ?? input);
   if (expected && before !== null && isLive(before.status) && !(await isExpected(kysely, before, expected))) {
     return { changed: false, task: before, reason: "other_owner" };
@@ -66,7 +71,17 @@ export async function applyEvent(
     notice && addNotice(kysely, after, notice, event.at),
     settleSteering(kysely, after, event),
   ]);
+  // Last: budgets are shared by many tasks, and locked until the end of the transaction.
+  const reached = await countInBudgets(kysely, { before, after, event }, budgets);
+  for (const budgetEvent of reached) await appendBudgetEvent(kysely, after, budgetEvent);
   return outcome;
+}
+
+async function appendBudgetEvent(kysely: Kysely<Schema>, task: Task, input: BudgetEvent): Promise<void> {
+  const { event, json } = storableEvent(input);
+  const outcome = transition(task, event);
+  await appendEvent(kysely, task.id, event.type, json);
+  if (outcome.changed && outcome.notice !== null) await addNotice(kysely, task, outcome.notice, event.at);
 }
 
 /** Whether the task got a session, lost it, or waits for others. */

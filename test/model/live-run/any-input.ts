@@ -45,7 +45,7 @@ const anyVerdict: fc.Arbitrary<Verdict> = fc.oneof(
 );
 
 const anyInspectPurpose: fc.Arbitrary<InspectPurpose> = fc.oneof(
-  fc.record({ name: fc.constantFrom("search" as const, "hint" as const, "steering" as const) }),
+  fc.record({ name: fc.constantFrom("search" as const, "hint" as const, "steering" as const, "usage" as const) }),
   fc.record({ name: fc.constant("status" as const), askedAt: fc.nat() }),
   fc.record({ name: fc.constant("host.ended" as const), reason: text }),
 );
@@ -109,6 +109,7 @@ const inputs: { [Type in RunInput["type"]]: fc.Arbitrary<Fields<Type>> } = {
   }),
   "tool.called": fc.record({ sessionId: text, callId: text, name: text, input: fc.constantFrom({}, undefined, 1n) }),
   "usage.counted": anyProgress.map(({ tokens, cost }) => ({ messageId: "m", tokens, cost })),
+  "cost.reported": fc.record({ cost: fc.nat() }),
   "text.written": fc.constant({}),
   "host.ended": fc.record({ reason: text }),
   "request.found": fc.record(asked),
@@ -122,6 +123,10 @@ const inputs: { [Type in RunInput["type"]]: fc.Arbitrary<Fields<Type>> } = {
   "poll.done": fc.record({ hasTasks: fc.boolean() }),
   woken: fc.record({ name: fc.constantFrom("save" as const, "search" as const) }),
   cancel: fc.record({ reason: text }),
+  "budgets.read": fc.record({
+    budgets: fc.constantFrom(null, { isTimed: false }, { isTimed: true }),
+    breach: fc.option(text, { nil: null }),
+  }),
   interrupt: fc.record({ error: text }),
   lose: fc.constant({}),
   condensed: fc.constant({}),

@@ -26,6 +26,8 @@ const WORDS: RunInput[] = [
   { type: "turn.delayed" },
   { type: "host.ended", reason: "killed" },
   { type: "cancel", reason: "no longer needed" },
+  { type: "budgets.read", budgets: { isTimed: true }, breach: null },
+  { type: "budgets.read", budgets: { isTimed: false }, breach: "the budget is used up" },
 ];
 
 /** In this world events get lost and repeated, and calls fail; but every call is answered at some time. */

@@ -392,6 +392,7 @@ function checkEnd(before: LiveRun, input: RunInput, end: TaskEvent): void {
     "condense.failed": true,
     "session.deleted": end.type === "run.cancelled",
     cancel: end.type === "run.cancelled" && UNSENT.has(before.stage.name),
+    "budgets.read": input.type === "budgets.read" && input.breach !== null && UNSENT.has(before.stage.name),
     "poll.done": UNSENT.has(before.stage.name) && before.cancelReason !== null,
     interrupt: true,
   };

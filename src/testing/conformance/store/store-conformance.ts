@@ -16,6 +16,7 @@ import { completed, create, newTask } from "../../sample-task.ts";
 import { accessSuite } from "./access.ts";
 import { afterSuite } from "./after.ts";
 import { boardFlowSuite, boardListSuite } from "./board.ts";
+import { budgetStoreSuite } from "./budgets.ts";
 import { historySuite, spanSuite, totalsSuite } from "./figures.ts";
 import { leasesSuite } from "./leases.ts";
 import { feedSuite, storeNoticeSuite } from "./notices.ts";
@@ -73,6 +74,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("runners", () => runnersSuite(bed));
     describe("steering", () => steeringStoreSuite(bed));
     describe("after", () => afterSuite(bed));
+    describe("budgets", () => budgetStoreSuite(bed));
     describe("transcripts", () => transcriptSuite(bed));
     describe("remote calls", () => remoteCallSuite(bed));
     describe("writers", () => writerSuite(bed));

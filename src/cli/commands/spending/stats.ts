@@ -1,13 +1,13 @@
 /** `stats`: what tasks did and used, in all, by agent, by day and by model. Read-only; the server counts. */
-import type { Client } from "../../client/client.ts";
-import type { AgentStats, Stats, StatsHistory, StatsUsage } from "../../protocol/statistics.ts";
-import type { Command } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { sinceOf } from "../since.ts";
-import { money, shortNumber } from "../terminal/figures.ts";
-import type { Screen } from "../terminal/screen.ts";
-import { type Column, tableLines } from "../terminal/table.ts";
-import { quantity, shortDuration } from "../terminal/text.ts";
+import type { Client } from "../../../client/client.ts";
+import type { AgentStats, Stats, StatsHistory, StatsUsage } from "../../../protocol/statistics.ts";
+import type { Command } from "../../command.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { sinceOf } from "../../since.ts";
+import { money, shortNumber } from "../../terminal/figures.ts";
+import type { Screen } from "../../terminal/screen.ts";
+import { type Column, tableLines } from "../../terminal/table.ts";
+import { quantity, shortDuration } from "../../terminal/text.ts";
 
 const DAY_MS = 86_400_000;
 const DEFAULT_SINCE = "7d";

@@ -1,0 +1,15 @@
+/** The handlers about budgets. The store has them all, so any process answers. An agent can only lower one. */
+import { callerName, isPerson } from "../../protocol/call-origin.ts";
+import { limitsOf, wireBudget } from "../wire-budget.ts";
+import type { StatusHandlers } from "./status-handler.ts";
+
+export const budgetHandlers: StatusHandlers<"budgets" | "setBudget"> = {
+  async budgets({ desk }, { input: { task: taskId, id, inUse, limit } }) {
+    const query = { ...(taskId !== undefined && { taskId }), inUse: inUse === "true", limit };
+    return (await desk.budgets({ ...query, id })).map(wireBudget);
+  },
+  async setBudget({ desk }, { id, input, origin }) {
+    const change = { limits: limitsOf(input), by: callerName(origin), mayRaise: isPerson(origin) };
+    return wireBudget(await desk.setBudget(id, change));
+  },
+};

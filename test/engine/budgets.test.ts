@@ -1,0 +1,188 @@
+/**
+ * Budgets in the engine, on the scripted host: two processes on one store, a host that cannot wait with its requests, a
+ * process that dies, working time, and models without a price.
+ */
+import { describe, expect, test } from "bun:test";
+import type { HostEvent } from "../../src/hosts/host.ts";
+import { ask, call, gate, say } from "../../src/hosts/scripted/script.ts";
+import type { ScriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
+import { NO_LIMITS } from "../../src/model/budgets/budget.ts";
+import { eventually } from "../../src/testing/eventually.ts";
+import { codeOf, ended, launch, newWorld, notices, type Side, when } from "./engine-bed.ts";
+
+const MINUTE = 60_000;
+const dollars = (cost: number) => ({ ...NO_LIMITS, cost });
+
+/** Each message costs that much, as its host says. */
+const costing = (cost: number) => (host: ScriptedHost) => ({
+  onEvent: (listener: (event: HostEvent) => void) =>
+    host.onEvent((event) => listener(event.type === "usage.counted" ? { ...event, cost } : event)),
+});
+
+/** The host does not say what anything costs. */
+const silent = (host: ScriptedHost) => ({
+  ...costing(0)(host),
+  inspect: async (...call: Parameters<ScriptedHost["inspect"]>) => {
+    const evidence = await host.inspect(...call);
+    return { ...evidence, progress: { ...evidence.progress, cost: 0 } };
+  },
+});
+
+async function budget(side: Side, id: string) {
+  const found = await side.store.budgets.get(id);
+  if (found === null) throw new Error(`no budget ${id}`);
+  return found;
+}
+
+describe("a budget that is used up", () => {
+  test("stops the runs of all processes at once, and they can be resumed when it is raised", async () => {
+    const world = newWorld();
+    // Never polled: the other process learns it from the feed.
+    const settings = { budgets: { session: dollars(1) } };
+    const one = await world.side({ host: costing(0.6), settings });
+    const other = await world.side({ host: costing(0.6), settings });
+    const parent = world.parent();
+    const waiting = await launch(other, parent, world.script(gate("held"), say("never")));
+    await other.host.gate("held").reachedBy(1);
+    const first = await launch(one, parent, world.script(call("look"), gate("a"), call("look"), gate("b"), say("no")));
+    await one.host.gate("a").reachedBy(1);
+    await eventually(one.store, async () => (await budget(one, `session:${parent}`)).spent.cost > 0.5 || null);
+    one.host.gate("a").open();
+    for (const [side, task] of [
+      [one, first],
+      [other, waiting],
+    ] as const) {
+      const { status, run } = await ended(side, task);
+      expect(status).toBe("error");
+      expect(run.error).toStartWith(`stopped: the budget of session ${parent} is used up ($1.`);
+    }
+    expect(await codeOf(launch(one, parent, "more"))).toBe("over_budget");
+    expect(await one.store.launches()).toEqual([]);
+    const caller = { sessionId: parent, messageId: "m", agent: "general", model: null, variant: null };
+    const prompt = world.script(say("went on"));
+    expect(await codeOf(other.engine.resume(caller, waiting.id, prompt))).toBe("over_budget");
+    const raised = { limits: { cost: 5 }, by: "me", at: world.now(), mayRaise: true };
+    await one.store.budgets.set(`session:${parent}`, raised);
+    const again = await other.engine.resume(caller, waiting.id, prompt);
+    expect(await ended(other, again)).toMatchObject({ status: "completed", run: { result: "went on" } });
+  });
+
+  test("warns its parent once, without a turn of its own", async () => {
+    const world = newWorld();
+    const side = await world.side({ host: costing(0.85), settings: { budgets: { session: dollars(1) } } });
+    const parent = world.parent();
+    const task = await launch(side, parent, world.script(call("look"), gate("a"), say("done")), { wake: "never" });
+    await side.host.gate("a").reachedBy(1);
+    await notices(side, parent, "delivered", 1);
+    expect(world.told(parent)).toEqual(["told task#0 budget"]);
+    expect(world.turns(parent)).toBe(0);
+    side.host.gate("a").open();
+    await ended(side, task);
+  });
+});
+
+test("what a dead process had reserved is free again when its tasks are recovered, and what it spent stays", async () => {
+  const world = newWorld();
+  const settings = { budgets: { session: dollars(2), task: dollars(1) } };
+  const dying = await world.side({ host: costing(0.25), settings });
+  const parent = world.parent();
+  const tasks = [];
+  for (const name of ["a", "b"]) {
+    tasks.push(await launch(dying, parent, world.script(call("look"), gate(name), say("never"))));
+    await dying.host.gate(name).reachedBy(1);
+  }
+  const id = `session:${parent}`;
+  await eventually(dying.store, async () => (await budget(dying, id)).spent.cost === 0.5 || null);
+  expect(await budget(dying, id)).toMatchObject({ reserved: { cost: 1.5 }, live: 2 });
+  await dying.kill();
+  const other = await world.side({ host: costing(0.25), settings });
+  expect(await codeOf(launch(other, parent, "no room"))).toBe("over_budget");
+  await other.engine.recover();
+  for (const task of tasks) expect((await ended(other, task)).run.error).toStartWith("interrupted");
+  expect(await budget(other, id)).toMatchObject({ spent: { cost: 0.5 }, reserved: { cost: 0 }, live: 0, tasks: 2 });
+  await launch(other, parent, world.script(say("fits")));
+});
+
+test("a request waits for the others of its budget, and none begins when nothing is left", async () => {
+  const world = newWorld();
+  const side = await world.side({ host: costing(0.5), settings: { budgets: { session: dollars(1) } } });
+  const parent = world.parent();
+  const tasks = [];
+  for (const name of ["a", "b"]) {
+    tasks.push(await launch(side, parent, world.script(gate(name), call("look"), gate(`${name}2`), say("never"))));
+    await side.host.gate(name).reachedBy(1);
+  }
+  const [a, b] = tasks.map(({ sessionId }) => sessionId) as [string, string];
+  await side.engine.mayRequest(a);
+  let hasBegun = false;
+  const second = side.engine.mayRequest(b).then(() => {
+    hasBegun = true;
+  });
+  await side.engine.mayRequest(a);
+  expect(hasBegun).toBe(false);
+  side.host.gate("a").open();
+  await second;
+  side.host.gate("b").open();
+  await eventually(side.store, async () => (await side.store.task(b))?.status === "error" || null);
+  expect(await codeOf(side.engine.mayRequest(a))).toBe("none");
+  // A session that is none of ours is not held up.
+  await side.engine.mayRequest(parent);
+});
+
+test("a task does not wait for ever for the request of its own parent, which waits for it", async () => {
+  const world = newWorld();
+  const settings = { maxDepth: 2, budgets: { session: dollars(1) } };
+  const side = await world.side({ host: costing(0.5), settings });
+  const parent = await launch(side, world.parent(), world.script(gate("a"), call("look"), gate("b"), say("never")));
+  await side.host.gate("a").reachedBy(1);
+  await side.engine.mayRequest(parent.sessionId);
+  side.host.gate("a").open();
+  const id = `session:${parent.parentSessionId}`;
+  await eventually(side.store, async () => (await budget(side, id)).spent.cost > 0 || null);
+  // Its next request is under way, and calls a tool that waits for its child.
+  await side.engine.mayRequest(parent.sessionId);
+  const child = await launch(side, parent.sessionId, world.script(gate("c"), say("never")));
+  await side.host.gate("c").reachedBy(1);
+  let hasBegun = false;
+  const waiting = side.engine.mayRequest(child.sessionId).then(() => {
+    hasBegun = true;
+  });
+  await Bun.sleep(50);
+  expect(hasBegun).toBe(false);
+  world.pass(MINUTE);
+  await waiting;
+});
+
+test("working time counts without the time that a person needs, and stops a quiet run, too", async () => {
+  const world = newWorld();
+  const limits = { ...NO_LIMITS, ms: 10 * MINUTE };
+  const side = await world.side({ settings: { pollMs: 5, budgets: { session: limits } } });
+  const parent = world.parent();
+  const task = await launch(side, parent, world.script(ask("permission", "may I?"), gate("a"), say("never")));
+  const asking = await when(side, task, ({ phase }) => phase === "waiting");
+  world.pass(60 * MINUTE);
+  await side.engine.answerTask(asking, { kind: "permission", decision: "once", message: null });
+  await side.host.gate("a").reachedBy(1);
+  world.pass(4 * MINUTE);
+  const id = `session:${parent}`;
+  await eventually(side.store, async () => (await budget(side, id)).spent.ms >= 4 * MINUTE || null);
+  expect((await budget(side, id)).spent.ms).toBeLessThan(5 * MINUTE);
+  world.pass(7 * MINUTE);
+  expect((await ended(side, task)).run.error).toStartWith(`stopped: the budget of session ${parent} is used up (11`);
+});
+
+test("a model without a price is not counted as free, and one with a price is", async () => {
+  const world = newWorld();
+  const prices = { "some-model": { input: 1_000_000, output: 1_000_000 } };
+  const side = await world.side({ host: silent, settings: { budgets: { batch: dollars(1_000_000) }, prices } });
+  const parent = world.parent();
+  const first = await launch(side, parent, world.script(call("look"), say("done")), { model: "x/other", batch: "a" });
+  const unpriced = (await ended(side, first)).progress;
+  expect(unpriced.cost).toBe(0);
+  expect(unpriced.unpriced).toBeGreaterThan(0);
+  expect((await budget(side, `batch:${first.batchId}`)).unpriced).toBe(unpriced.unpriced ?? 0);
+  const model = "x/some-model";
+  const second = await ended(side, await launch(side, parent, world.script(say("done")), { model, batch: "b" }));
+  const { input, output } = second.progress.tokens;
+  expect([second.progress.cost, second.progress.unpriced]).toEqual([input + output, undefined]);
+});
