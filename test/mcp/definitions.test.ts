@@ -103,7 +103,7 @@ test("annotations follow the table", async () => {
     tools.map(({ name }) => name).filter((name) => JSON.stringify(flags(name)) === JSON.stringify(wanted));
   // Tools that only add; tools that change or remove; tools that start an agent, which may do anything.
   expect(named([false, false, false, false])).toEqual(["create_task", "add_project", "add_repo"]);
-  expect(named([false, true, true, false])).toEqual(["update_task", "stop_attempt"]);
+  expect(named([false, true, true, false])).toEqual(["update_task", "stop_attempt", "lower_budget"]);
   expect(named([false, true, false, false])).toEqual(["delete_task", "merge_attempt"]);
   const atWork = ["start_task_attempt", "follow_up", "answer_question", "launch_task", "steer_task"];
   expect(named([false, true, false, true])).toEqual(atWork);

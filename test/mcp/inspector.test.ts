@@ -49,7 +49,7 @@ test("the strict list has no complaints about the tools, over stdio and HTTP [MT
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const names = JSON.parse(stdout).tools.map(({ name }: { name: string }) => name);
     expect(names.slice(0, 10)).toEqual(CORE_TOOLS);
-    expect(names).toHaveLength(22);
+    expect(names).toHaveLength(23);
   }
 });
 
@@ -105,6 +105,12 @@ test("each tool of the second set works from the inspector, over HTTP", async ()
     use("wait_tasks", { handles: [handle], wait_ms: 20_000 }, http),
   ]);
   expect(waited).toMatchObject({ done: true, tasks: [{ handle, status: "completed", result: "42" }] });
+
+  const { budget } = await use("lower_budget", { handle, budget: "$2 5tasks" }, http);
+  expect(budget).toMatch(/^\$0\.\d+ of \$2\.00, 0 of 5 tasks$/);
+  const raised = await invoke("lower_budget", { handle, budget: "$3" }, http);
+  expect([raised.code, raised.stdout]).toEqual([TOOL_FAILED, expect.stringContaining("only a person can raise it")]);
+  expect((await use("lower_budget", { handle, budget: "$1" }, http)).budget).toContain("of $1.00, 0 of 5 tasks");
 
   const start = async (title: string, description: string) => {
     const { task_id } = await tools.call("create_task", { project_id, title, description });

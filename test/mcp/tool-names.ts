@@ -26,4 +26,5 @@ export const EXTENDED_TOOLS = [
   "wait_tasks",
   "list_inbox",
   "steer_task",
+  "lower_budget",
 ];

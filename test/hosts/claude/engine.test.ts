@@ -7,6 +7,7 @@ import { DEFAULT_SETTINGS, type Settings } from "../../../src/engine/context.ts"
 import { Engine } from "../../../src/engine/engine.ts";
 import { Supervisor } from "../../../src/engine/supervisor.ts";
 import type { ClaudeHost } from "../../../src/hosts/claude/claude-host.ts";
+import { NO_LIMITS } from "../../../src/model/budgets/budget.ts";
 import { DEFAULT_LIMITS } from "../../../src/model/limits.ts";
 import { isLive, type Task } from "../../../src/model/task.ts";
 import { systemClock } from "../../../src/process/clock.ts";
@@ -161,6 +162,52 @@ test(
     const resumed = await patient.engine.resumeTask(done, { prompt: script(model.say("went on")), allow: ["error"] });
     expect(await ended(resumed)).toMatchObject({ status: "completed", run: { result: "went on" } });
     await patient.stop();
+  },
+  PATIENCE,
+);
+
+test(
+  "the cost of a run is estimated while it works, and is what Claude reports when it has ended",
+  async () => {
+    const bash = model.call("Bash", { command: "cat notes.txt", description: "Shows" });
+    const task = await launch(engine, script(bash, model.gate("estimated"), model.say("done")));
+    await bed.gate("estimated").reachedBy(1);
+    const working = await eventually(store, async () => {
+      const now = await store.task(task.id);
+      return now && now.progress.cost > 0 ? now : null;
+    });
+    expect(working.status).toBe("running");
+    bed.gate("estimated").open();
+    const done = await ended(task);
+    expect(done.progress.unpriced).toBeUndefined();
+    // Both requests used the same number of tokens.
+    expect(done.progress.cost / working.progress.cost).toBeCloseTo(2, 1);
+  },
+  PATIENCE,
+);
+
+test(
+  "a budget is counted by estimates, stops the run, and lets it go on when it is raised",
+  async () => {
+    const host = bed.another();
+    const budgets = { task: { ...NO_LIMITS, cost: 0.000_001 } };
+    const limited = await newEngine("ins_budget", host, { budgets });
+    await limited.engine.start();
+    const bash = (index: number) => model.call("Bash", { command: `cat notes.txt #${index}`, description: "Shows" });
+    const before = bed.model.requests.length;
+    const task = await launch(limited.engine, script(...[1, 2, 3, 4, 5].map(bash), model.say("all of it")));
+    const done = await ended(task);
+    expect(done.run.error).toStartWith(`stopped: the budget of task ${task.id} is used up`);
+    expect(bed.model.requests.length - before).toBeLessThanOrEqual(2);
+    const change = { limits: { cost: 100 }, by: "me", at: 1, mayRaise: true };
+    expect(await store.budgets.set(`task:${task.id}`, change)).toMatchObject({
+      live: 0,
+      spent: { cost: done.progress.cost },
+    });
+    const resumed = await limited.engine.resumeTask(done, { prompt: script(model.say("went on")) });
+    expect(await ended(resumed)).toMatchObject({ status: "completed", run: { result: "went on" } });
+    await limited.stop();
+    await host.close();
   },
   PATIENCE,
 );

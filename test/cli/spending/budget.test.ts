@@ -1,0 +1,56 @@
+/**
+ * `asyncagents budget`, `run --budget`, and where `ls`, `show` and the inbox show a budget; what agents may do to it.
+ */
+import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import type { WireBudget } from "../../../src/protocol/budgets.ts";
+import type { InboxPage } from "../../../src/protocol/inbox.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
+import { cliWorld, MAIN } from "../cli-bed.ts";
+
+test("a budget is set, shown, used up, raised by a person, and only lowered by an agent", async () => {
+  const world = cliWorld();
+  const run = (...words: string[]) => world.json<BackgroundTask>("run", "--host", "scripted", ...words);
+  const wrong = await world.cli("run", "--host", "scripted", "--budget", "5 dollars", "!say never");
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('Write it as "$2 30min 500ktok 5tasks"')]);
+  const { id, batchId } = await run("--budget", "$2 1h 5tasks", "Waits\n!write a.txt A\n!wait never.txt");
+  const { budgets } = await world.json<{ budgets: WireBudget[] }>("budget", "ls");
+  expect(budgets).toMatchObject([
+    { id: `task:${id}`, limits: { cost: 2, minutes: 60, tasks: 5, tokens: null }, live: 1, setBy: "launch" },
+  ]);
+  expect((await world.cli("show", id)).out).toMatch(
+    /budget +task:\S+: \$0\.\d+ of \$2\.00, 0 min of 60 min, 0 of 5 tasks/,
+  );
+  expect((await world.cli("ls")).err).toContain(`budget of task ${id}: `);
+  const agent = (...words: string[]) =>
+    spawnSync(process.execPath, [MAIN, "budget", "set", ...words], {
+      env: { ...world.environment, ASYNCAGENTS_DEPTH: "1" },
+      encoding: "utf8",
+      cwd: world.work,
+    });
+  const raised = agent(id, "$3");
+  expect([raised.status, raised.stderr]).toEqual([1, expect.stringContaining("only a person can raise it")]);
+  expect(agent(id, "none").status).toBe(1);
+  expect(agent(id, "$1").status).toBe(0);
+  // Less than was used: its run is stopped.
+  const batch = await world.json<WireBudget>("budget", "set", `batch:${batchId}`, "$0.001");
+  expect(batch).toMatchObject({ setBy: "local user", live: 1, limits: { cost: 0.001 } });
+  const waited = await world.cli("wait", id);
+  expect(waited.code).toBe(1);
+  const stopped = await world.json<BackgroundTask>("show", id);
+  expect(stopped.error).toStartWith(`stopped: the budget of batch ${batchId} is used up`);
+  const { entries } = await world.json<InboxPage>("inbox");
+  expect(entries.map(({ kind, budgetId }) => [kind, budgetId])).toEqual([
+    ["budget", `batch:${batchId}`],
+    ["limit", null],
+  ]);
+  const early = await world.cli("resume", id, "!say went on");
+  expect([early.code, early.err]).toEqual([1, expect.stringContaining("left of $0.0010")]);
+  expect((await world.cli("budget", "set", `batch:${batchId}`, "$5")).out).toMatch(
+    /^batch:\S+: \$0\.\d+ of \$5\.00\n$/,
+  );
+  expect((await world.cli("resume", id, "--wait", "!say went on")).out).toBe("went on\n");
+  expect((await world.json<InboxPage>("inbox")).entries).toEqual([]);
+  const unknown = await world.cli("budget", "set", "batch:nothing", "$5");
+  expect([unknown.code, unknown.err]).toEqual([3, expect.stringContaining("Give task:ID, batch:ID or session:ID")]);
+});
