@@ -130,7 +130,7 @@ function readMessage(p: Fields): HostEvent | HostEvent[] | null {
     type: "usage.counted",
     sessionId,
     messageId: id,
-    model: `${text(info.providerID)}/${text(info.modelID)}`,
+    ...(text(info.modelID) !== "" && { model: `${text(info.providerID)}/${text(info.modelID)}` }),
     cost: number(info.cost),
     tokens: {
       input: number(tokens.input),

@@ -1,6 +1,5 @@
 /**
- * Migration 21: budgets and the tasks that count in them, and an index of sessions whose task has another id. Never
- * edited once released.
+ * Migration 21: budgets and the tasks that count in them. Never edited once released.
  */
 import { type Kysely, sql } from "kysely";
 import type { Dialect } from "../database.ts";
@@ -49,10 +48,5 @@ export async function budgetTables(kysely: Kysely<Schema>, dialect: Dialect): Pr
     .on("budgets")
     .columns(["used_up_at"])
     .where(sql.ref("used_up_at"), "is not", null)
-    .execute();
-  await index("tasks_by_session")
-    .on("tasks")
-    .column("session_id")
-    .where(sql<boolean>`session_id <> id and session_id <> ''`)
     .execute();
 }
