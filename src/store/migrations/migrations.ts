@@ -29,6 +29,7 @@ import { inboxIndexes } from "./18-inbox.ts";
 import { steeringTable } from "./19-steering.ts";
 import { afterTables } from "./20-after.ts";
 import { budgetTables } from "./21-budgets.ts";
+import { runPauses } from "./22-quotas.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -54,6 +55,7 @@ const MIGRATIONS: readonly Migration[] = [
   steeringTable,
   afterTables,
   budgetTables,
+  runPauses,
 ];
 
 /** The version that this code reads and writes. */
