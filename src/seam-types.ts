@@ -2,6 +2,7 @@
  * The types of the two seams, store and host, with every type that their members use. Two package entries export them:
  * `asyncagents` for those who use or write a driver, `asyncagents/testing` for those who test one.
  */
+
 export type {
   AgentInfo,
   ForkInput,
@@ -46,6 +47,7 @@ export type {
 export type { Evidence } from "./model/evidence.ts";
 export type { Limits, RunLimits } from "./model/limits.ts";
 export type { Message, MessagePart, ToolPart } from "./model/message.ts";
+export type { NotificationContent, NotificationKind, NotifiedKind } from "./model/notifications/notification.ts";
 export type { Progress, Tokens } from "./model/progress.ts";
 export type { AskedTool } from "./model/request-policy.ts";
 export type { Role } from "./model/role.ts";
@@ -80,6 +82,16 @@ export type {
 } from "./store/board/records.ts";
 export type { BudgetChange, BudgetQuery, BudgetRecords } from "./store/budgets/records.ts";
 export type { RemoteCall, RemoteCallProgress, RemoteCallRecords, RemoteCallState } from "./store/calls/records.ts";
+export type {
+  ChannelPosition,
+  NewNotification,
+  NotificationClaim,
+  NotificationCounts,
+  NotificationOutcome,
+  NotificationRecords,
+  NotificationState,
+  StoredNotification,
+} from "./store/notifications/records.ts";
 export type {
   ClaimedRun,
   ClaimRequest,

@@ -30,6 +30,7 @@ import { doctorCommand } from "./commands/setup/doctor.ts";
 import { installCommand } from "./commands/setup/install.ts";
 import { BUDGET_COMMANDS } from "./commands/spending/budget.ts";
 import { statsCommand } from "./commands/spending/stats.ts";
+import { NOTIFICATION_COMMANDS } from "./commands/setup/notifications.ts";
 import {
   cancelCommand,
   editCommand,
@@ -65,6 +66,7 @@ export const COMMANDS: readonly Command[] = [
   attachCommand,
   inboxCommand,
   answerCommand,
+  ...NOTIFICATION_COMMANDS,
   approvalsCommand,
   approveCommand,
   denyCommand,

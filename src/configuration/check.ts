@@ -54,7 +54,9 @@ export function valueProblems({ kind, shown: masked }: Setting, value: unknown, 
   if (parsed.success) return [];
   const strange = parsed.error.issues.filter((issue) => issue.code === "unrecognized_keys");
   if (strange.length < parsed.error.issues.length) {
-    return [`${name} is ${masked ? "wrong" : shown(value)}: it must be ${kind.allowed}`];
+    return masked
+      ? parsed.error.issues.map(({ path }) => `${[name, ...path].join(".")} is wrong: it must be ${kind.allowed}`)
+      : [`${name} is ${shown(value)}: it must be ${kind.allowed}`];
   }
   return strange.flatMap(({ path, keys }) => {
     const prefix = `${[name, ...path].join(".")}.`;
@@ -92,6 +94,9 @@ function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
     else if (found instanceof z.ZodArray) found = found.element;
     else if (found instanceof z.ZodRecord) found = found.valueType;
     unwrapped();
+  }
+  if (found instanceof z.ZodDiscriminatedUnion) {
+    return [...new Set(found.options.flatMap((option) => keysAt(option as z.ZodType, [])))];
   }
   return found instanceof z.ZodObject ? Object.keys(found.shape) : [];
 }

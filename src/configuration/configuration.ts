@@ -8,7 +8,7 @@ import { nearestOf } from "../model/near-words.ts";
 import { type Checked, checkFile, checkSettings, isObject, valueProblems } from "./check.ts";
 import { configurationFile, readConfigurationFile } from "./file.ts";
 import type { Setting } from "./section.ts";
-import { type Configuration, SECTIONS } from "./sections.ts";
+import { type Configuration, SECTIONS, type Sections } from "./sections.ts";
 
 export type SettingSource = "options" | "environment" | "file" | "default";
 
@@ -80,8 +80,16 @@ export function applyConfiguration({ directory, environment, options }: Configur
     ...inFile.problems.map((problem) => `${file}: ${problem}`),
     ...inEnvironment.problems,
     ...inOptions.problems.map((problem) => `The options of the asyncagents plugin in opencode.json: ${problem}`),
+    ...Object.entries(SECTIONS as Sections).flatMap(([name, { problems: inSection }]) =>
+      (inSection?.(valuesIn(settings, name)) ?? []).map((problem) => `${file}: ${problem}`),
+    ),
   ];
   return { file, isPresent: !("state" in found && found.state === "absent"), settings, problems };
+}
+
+function valuesIn(settings: readonly AppliedSetting[], name: string): Record<string, unknown> {
+  const own = settings.filter(({ section }) => section === name);
+  return Object.fromEntries(own.map((each) => [each.name, each.value]));
 }
 
 function checkedFile(found: { state: "absent" } | { state: "read"; content: unknown }): Checked {

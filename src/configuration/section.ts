@@ -11,7 +11,7 @@ interface Described {
   /** It may also be given as an option of the plugin in opencode.json, by its name alone. */
   pluginOption?: true;
   /** What may be shown of a value; all of it if absent. A value that is wrong is not shown at all then. */
-  shown?(value: string): string;
+  shown?(value: unknown): unknown;
 }
 
 export interface Setting<T = unknown, Default = T | undefined> extends Described {
@@ -24,6 +24,8 @@ export interface Setting<T = unknown, Default = T | undefined> extends Described
 export interface Section {
   means: string;
   settings: Readonly<Record<string, Setting>>;
+  /** What is wrong with values that are right each for itself, as sentences. */
+  problems?(values: Readonly<Record<string, unknown>>): string[];
 }
 
 /** A setting that always has a value. */
@@ -40,7 +42,7 @@ export function optional<T>(
 }
 
 function defaultText(value: unknown): string {
-  if (Array.isArray(value) && value.length === 0) return "none";
+  if (typeof value === "object" && value !== null && Object.keys(value).length === 0) return "none";
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

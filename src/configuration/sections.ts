@@ -10,11 +10,12 @@ import { inbox } from "./sections/inbox.ts";
 import { limits } from "./sections/limits.ts";
 import { listen } from "./sections/listen.ts";
 import { mcp } from "./sections/mcp.ts";
+import { notifications } from "./sections/notifications.ts";
 import { opencode } from "./sections/opencode.ts";
 import { store } from "./sections/store.ts";
 import { worktrees } from "./sections/worktrees.ts";
 
-export const SECTIONS = { limits, inbox, history, store, worktrees, api, listen, opencode, claude, mcp };
+export const SECTIONS = { limits, inbox, notifications, history, store, worktrees, api, listen, opencode, claude, mcp };
 
 /** Any table of sections, so that the checks can be tested with another one. */
 export type Sections = Readonly<Record<string, Section>>;

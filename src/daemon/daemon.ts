@@ -9,6 +9,7 @@ import { remoteOperations } from "../board/remote-operations.ts";
 import { worktreesFolder } from "../configuration/sections/worktrees.ts";
 import type { Configuration } from "../configuration/sections.ts";
 import { DAEMON_HOST, Desk } from "../engine/desk.ts";
+import { openNotifier } from "../engine/notifications/open-notifier.ts";
 import { CallPerformer } from "../engine/remote/call-performer.ts";
 import { Runner } from "../engine/runner.ts";
 import { Overview } from "../engine/watching/overview.ts";
@@ -85,6 +86,9 @@ export async function startDaemon({ directory, configuration, environment, log }
   const daemon = { board: board.call, maxDepth, assertWorkplace: board.assertWorkplace };
   const perform = callPerformance({ overview, desk, ...daemon });
   const performer = new CallPerformer({ store, log, ...systemClock, instances, perform });
+  const { notifications, listen: door } = configuration;
+  const telling = { settings: notifications, publicUrls: door.publicUrls, environment };
+  const notifier = openNotifier({ ...systemClock, newId: makeId, store, log, ...telling });
   let server: ApiServer | null = null;
   // A PostgreSQL database is backed up by those who run it.
   const backup = postgres === null ? new DailyBackup(directory, log) : null;
@@ -92,6 +96,7 @@ export async function startDaemon({ directory, configuration, environment, log }
   const stop = async () => {
     backup?.stop();
     await prune.stop();
+    await notifier.stop();
     server?.withdraw();
     await performer.stop();
     await board.stop();
@@ -116,8 +121,10 @@ export async function startDaemon({ directory, configuration, environment, log }
       port,
       origins,
       daemon: { ...daemon, mcp },
+      notifier,
       listen,
     });
+    await notifier.start();
     // Not awaited: hosts take seconds to start, and every operation opens what it needs.
     void runner.recover();
     return { url: server.url, stop };

@@ -3,6 +3,7 @@ import type { AssertWorkplace } from "../board/board.ts";
 import type { RemoteOperations } from "../board/remote-operations.ts";
 import type { AuditLog } from "../engine/access/audit-log.ts";
 import type { Desk } from "../engine/desk.ts";
+import type { Notifier } from "../engine/notifications/notifier.ts";
 import type { Overview } from "../engine/watching/overview.ts";
 import type { Trouble } from "../engine/watching/troubles.ts";
 import type { Log } from "../process/log.ts";
@@ -34,6 +35,8 @@ export interface ApiContext extends OperationContext {
   now(): number;
   /** Answers requests to /mcp; null if this process serves no MCP. */
   mcp: ((request: Request, caller: Caller) => Promise<Response>) | null;
+  /** Tells people outside; null if this process does not. */
+  notifier: Notifier | null;
   /** Problems with the data folder, such as a full disk. */
   troubles(): Trouble[];
   /** Opens the event stream. */

@@ -21,6 +21,7 @@ import {
   receiptHandlers,
   steeringHandlers,
 } from "./handlers/control-handlers.ts";
+import { notificationHandlers } from "./handlers/notification-handlers.ts";
 import { readHandlers } from "./handlers/read-handlers.ts";
 import type { HttpCall, StatusHandlers } from "./handlers/status-handler.ts";
 import { replyJson } from "./reply.ts";
@@ -40,6 +41,7 @@ const HANDLERS: StatusHandlers<StatusOperationName> = {
   ...steeringHandlers,
   ...editHandlers,
   ...budgetHandlers,
+  ...notificationHandlers,
 };
 /** The board validates its input itself, for all doors. */
 const anyObject = z.looseObject({});

@@ -7,6 +7,7 @@ import manifest from "../../package.json" with { type: "json" };
 import type { AssertWorkplace } from "../board/board.ts";
 import type { RemoteOperations } from "../board/remote-operations.ts";
 import type { Desk } from "../engine/desk.ts";
+import type { Notifier } from "../engine/notifications/notifier.ts";
 import type { Overview } from "../engine/watching/overview.ts";
 import { troublesIn } from "../engine/watching/troubles.ts";
 import { settlesWithin } from "../process/deadline.ts";
@@ -48,6 +49,8 @@ export interface ApiServerOptions {
     maxDepth?: number;
     assertWorkplace?: AssertWorkplace;
   };
+  /** Tells people outside; it is started and stopped by others. */
+  notifier?: Notifier | null;
   /** Opens a second door, to other machines. */
   listen?: TokenDoorOptions | null;
 }
@@ -113,13 +116,14 @@ function portsFrom(first: number): number[] {
 
 /** What all doors share. */
 function contextOf(
-  { overview, desk, remote, directory, postgres = null, log, daemon }: ApiServerOptions,
+  { overview, desk, remote, directory, postgres = null, log, daemon, notifier = null }: ApiServerOptions,
   { token, startedAt }: Pick<SharedContext, "token" | "startedAt">,
 ): SharedContext {
   return {
     overview,
     desk,
     remote,
+    notifier,
     audit: overview.auditLog({ now: Date.now }),
     log,
     token,

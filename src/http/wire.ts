@@ -3,6 +3,7 @@
  * shortened texts in lists and events. Pure.
  */
 
+import type { StoredNotification } from "../engine/notifications/notifier.ts";
 import type { FleetRunner, QueuePlace } from "../engine/queue/fleet.ts";
 import type { Figures, Group, Overview } from "../engine/watching/overview.ts";
 import { subjectText } from "../model/budgets/budget-text.ts";
@@ -13,6 +14,7 @@ import type { PhaseDetail, Run, Task } from "../model/task.ts";
 import type { LogMessage, LogPart } from "../protocol/conversations.ts";
 import type { TaskSnapshot } from "../protocol/events.ts";
 import type { WireInboxEntry } from "../protocol/inbox.ts";
+import type { WireNotification } from "../protocol/notifications.ts";
 import type { ServerRunner } from "../protocol/runners.ts";
 import type { TaskGroup } from "../protocol/statistics.ts";
 import type { SteeringReceipt } from "../protocol/steering.ts";
@@ -32,6 +34,13 @@ export function wireSteering(message: SteeringMessage): SteeringReceipt {
   const { messageId, acceptedAt, sentAt, settledAt, ...rest } = message;
   const times = { acceptedAt: iso(acceptedAt), sentAt: isoOrNull(sentAt), settledAt: isoOrNull(settledAt) };
   return { ...rest, messageID: messageId, ...times };
+}
+
+export function wireNotification(stored: StoredNotification): WireNotification {
+  const { id, channel, content, state, createdAt, dueAt, settledAt, attempts, reason } = stored;
+  const { kind, title, taskId, at } = content;
+  const times = { happenedAt: iso(at), createdAt: iso(createdAt), dueAt: iso(dueAt), settledAt: isoOrNull(settledAt) };
+  return { id, channel, kind, title, taskId, state, ...times, attempts, reason };
 }
 
 export function wireTask(task: Task, textChars = Number.POSITIVE_INFINITY): BackgroundTask {

@@ -3,6 +3,7 @@
  * answers in time. The first rule that fits decides; without one, a person is asked. A rule that allows is read
  * narrowly, one that denies or asks widely. Pure.
  */
+import { isLike, likeExpression } from "./like.ts";
 
 /** What a request is about, in the host's own words: a tool, and the commands, files or addresses it wants. */
 export interface AskedTool {
@@ -75,20 +76,11 @@ function fits(rule: RequestRule, { agent, asks, tool }: RuledRequest): boolean {
 /** A tool that the host does not name fits only rules for any tool. */
 const UNKNOWN: AskedTool = { name: "", subjects: [] };
 
-function isLike(text: string, pattern = "*"): boolean {
-  return expressionOf(pattern, "[\\s\\S]*").test(text);
-}
-
 /**
  * For what is allowed: `*` stands for no character that chains or redirects commands, and a path with `..` fits only if
  * it is written out.
  */
 function isCertainly(text: string, pattern: string): boolean {
   if (text === pattern) return true;
-  return !/(^|[/\\\s"'=])\.\.([/\\\s"']|$)/.test(text) && expressionOf(pattern, "[^;&|<>`$()\\r\\n]*").test(text);
-}
-
-function expressionOf(pattern: string, any: string): RegExp {
-  const parts = pattern.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
-  return new RegExp(`^${parts.join(any)}$`);
+  return !/(^|[/\\\s"'=])\.\.([/\\\s"']|$)/.test(text) && likeExpression(pattern, "[^;&|<>`$()\\r\\n]*").test(text);
 }

@@ -7,6 +7,7 @@
 import type { Configuration } from "../configuration/sections.ts";
 import { Desk } from "../engine/desk.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { Notifier } from "../engine/notifications/notifier.ts";
 import { CallPerformer } from "../engine/remote/call-performer.ts";
 import { Slots } from "../engine/runs/slots.ts";
 import { Supervisor } from "../engine/supervisor.ts";
@@ -93,7 +94,8 @@ function openShared(directory: string, log: Log, configuration: Configuration): 
     const place = { machine, isAlive: instanceJudge({ machine }) };
     const supervisor = new Supervisor({ store, log, ...systemClock, ...place });
     const performer = performCalls(store, engines, place, log);
-    const server = await startApi(store, directory, engines, place, { log, configuration });
+    const notifier = await startNotifier(store, log, configuration);
+    const server = await startApi(store, directory, engines, place, { log, configuration, notifier });
     return {
       ...place,
       store,
@@ -102,6 +104,7 @@ function openShared(directory: string, log: Log, configuration: Configuration): 
       async close() {
         supervisor.stop();
         await performer.stop();
+        await notifier?.stop();
         // A recovery that is under way writes; one that hangs must not keep OpenCode from ending.
         await settlesWithin(supervisor.idle(), { timeout: RECOVERY_MS });
         await server?.stop();
@@ -110,6 +113,17 @@ function openShared(directory: string, log: Log, configuration: Configuration): 
     };
   };
   return { opened: open(), holders: 0, engines, slots: new Slots(configuration.limits.maxConcurrent ?? null) };
+}
+
+/** Loaded only where people are told something. */
+async function startNotifier(store: Store, log: Log, configuration: Configuration): Promise<Notifier | null> {
+  const { notifications: settings, listen } = configuration;
+  if (Object.keys(settings.channels).length === 0) return null;
+  const { openNotifier } = await import("../engine/notifications/open-notifier.ts");
+  const telling = { settings, publicUrls: listen.publicUrls, environment: process.env };
+  const notifier = openNotifier({ ...systemClock, newId: makeId, store, log, ...telling });
+  await notifier.start();
+  return notifier;
 }
 
 /** Loaded only where it is needed. */
@@ -140,7 +154,7 @@ async function startApi(
   directory: string,
   engines: ReadonlySet<Engine>,
   place: Place,
-  { log, configuration }: { log: Log; configuration: Configuration },
+  { log, configuration, notifier }: { log: Log; configuration: Configuration; notifier: Notifier | null },
 ): Promise<Pick<ApiServer, "stop"> | null> {
   const settings = configuration.api;
   if (!settings.enabled) return null;
@@ -155,7 +169,7 @@ async function startApi(
     const overview = new Overview(store);
     const desk = deskOf(store, engines, place);
     const postgres = storeSetting(configuration.store)?.shown ?? null;
-    const server = startApiServer({ overview, desk, remote, directory, postgres, log, ...settings });
+    const server = startApiServer({ overview, desk, remote, directory, postgres, log, notifier, ...settings });
     const forget = atProcessEnd(server);
     return {
       async stop() {

@@ -41,6 +41,12 @@ export const STATUS_ADDRESSES = {
   instances: { method: "GET", path: "/v1/instances", sends: null },
   /** The runners of all machines, newest first, at most 1,000. */
   runners: { method: "GET", path: "/v1/runners", sends: null },
+  /** Where notifications go, and what was sent, newest first. */
+  notifications: { method: "GET", path: "/v1/notifications", sends: "query" },
+  /** Sends a test to a channel. */
+  testNotification: { method: "POST", path: "/v1/notifications/test", sends: "body" },
+  /** Tries a failed notification again. */
+  retryNotification: { method: "POST", path: "/v1/notifications/:id/retry", sends: null },
   /** The whole API as an OpenAPI document. */
   openapi: { method: "GET", path: "/v1/openapi.json", sends: null },
   /** Who the caller is to this server, and what the caller may do. */

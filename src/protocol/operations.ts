@@ -17,6 +17,7 @@ import type { CallOrigin } from "./call-origin.ts";
 import { conversationOperations } from "./conversations.ts";
 import { eventOperations } from "./events.ts";
 import { inboxBoardOperations, inboxOperations } from "./inbox.ts";
+import { notificationOperations } from "./notifications.ts";
 import type { Operation } from "./operation.ts";
 import { runnerOperations } from "./runners.ts";
 import { serverOperations } from "./server.ts";
@@ -44,7 +45,8 @@ type StatusOperations = typeof taskOperations &
   typeof eventOperations &
   typeof inboxOperations &
   typeof serverOperations &
-  typeof runnerOperations;
+  typeof runnerOperations &
+  typeof notificationOperations;
 
 type BoardOperations = typeof projectOperations &
   typeof repoOperations &
@@ -72,6 +74,9 @@ const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operatio
   troubles: serverOperations.troubles,
   instances: serverOperations.instances,
   runners: runnerOperations.runners,
+  notifications: notificationOperations.notifications,
+  testNotification: notificationOperations.testNotification,
+  retryNotification: notificationOperations.retryNotification,
   openapi: serverOperations.openapi,
   caller: serverOperations.caller,
   audit: serverOperations.audit,

@@ -16,6 +16,7 @@ import type { Database, WriteOptions } from "./database.ts";
 import { readEntriesOf, readFeed, readIsBehind, readLastSeq } from "./feed.ts";
 import { expireInstance, moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
 import { refuseIfNewer } from "./migrations/migrations.ts";
+import { kyselyNotifications } from "./notifications/kysely-notifications.ts";
 import { pruneStep, readPruned, readStartOfNewest } from "./pruning/prune.ts";
 import { beginClaim, releaseClaimsOf } from "./queue/claims.ts";
 import { kyselyQueue } from "./queue/kysely-queue.ts";
@@ -88,6 +89,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     runners: kyselyRunners({ read, write, clock }),
     transcripts: kyselyTranscripts({ read, write }),
     budgets: kyselyBudgets({ read, write }),
+    notifications: kyselyNotifications({ dialect, read, write }),
     calls: kyselyRemoteCalls({ dialect, read, write, hurry: () => database.hurry() }),
     write: (work) => write((kysely) => work(transactionOn(kysely, lines))),
     apply: (id, event, expected) => apply({ id, event, expected }),

@@ -5,8 +5,9 @@
 import type { Generated, Selectable } from "kysely";
 import type { AccessSchema } from "./access/schema.ts";
 import type { BoardSchema } from "./board/schema.ts";
+import type { NotificationSchema } from "./notifications/schema.ts";
 
-export interface Schema extends BoardSchema, AccessSchema {
+export interface Schema extends BoardSchema, AccessSchema, NotificationSchema {
   meta: MetaTable;
   tasks: TasksTable;
   runs: RunsTable;

@@ -14,6 +14,7 @@ import type { AccessRecords } from "./access/records.ts";
 import type { BoardRecords } from "./board/records.ts";
 import type { BudgetRecords } from "./budgets/records.ts";
 import type { RemoteCallRecords } from "./calls/records.ts";
+import type { NotificationRecords } from "./notifications/records.ts";
 import type { QueuedRun, RunClaim, RunQueue } from "./queue/run-queue.ts";
 import type { RunnerRecords } from "./runners/records.ts";
 import type { TranscriptRecords } from "./transcripts/records.ts";
@@ -313,6 +314,8 @@ export interface Store {
   readonly transcripts: TranscriptRecords;
   /** What tasks may use. What they use is counted in the transactions of their events. */
   readonly budgets: BudgetRecords;
+  /** What people are told outside of the program. */
+  readonly notifications: NotificationRecords;
 
   /**
    * Runs `work` in one write transaction; it may be rerun from its start if the database was busy. If an event in it is

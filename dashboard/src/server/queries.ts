@@ -9,6 +9,7 @@ import { readingClient } from "./page-client.ts";
 import { queryKeys } from "./query-keys.ts";
 
 const CHILDREN_LIMIT = 100;
+const FAILED_LIMIT = 20;
 const RECENT_LIMIT = 30;
 const INBOX_LIMIT = 100;
 const TROUBLES_MS = 20_000;
@@ -118,6 +119,15 @@ export function useRunners() {
   return useQuery({
     queryKey: queryKeys.runners,
     queryFn: ({ signal }) => readingClient.runners(signal),
+    refetchInterval: RUNNERS_MS,
+  });
+}
+
+/** Sending reports no events either. */
+export function useFailedNotifications() {
+  return useQuery({
+    queryKey: queryKeys.failedNotifications,
+    queryFn: ({ signal }) => readingClient.notifications({ state: "failed", limit: FAILED_LIMIT }, signal),
     refetchInterval: RUNNERS_MS,
   });
 }

@@ -11,6 +11,7 @@ export const queryKeys = {
   historyOf: (range: string) => ["history", range],
   instances: ["instances"],
   runners: ["runners"],
+  failedNotifications: ["notifications", "failed"],
   recent: ["recent"],
   troubles: ["troubles"],
   task: (id: string) => ["task", id],

@@ -1,5 +1,5 @@
 /**
- * The stats: totals, the runners, the history, and what each agent did and used.
+ * The stats: totals, the runners, the notifications, the history, and what each agent did and used.
  */
 import type { Stats } from "../../../src/protocol/statistics.ts";
 import { FailureNote } from "../parts/failure-note.tsx";
@@ -9,6 +9,7 @@ import { durationText } from "../wording/durations.ts";
 import { AgentBars } from "./agent-bars.tsx";
 import { AgentTable } from "./agent-table.tsx";
 import { HistorySection } from "./history-section.tsx";
+import { NotificationsSection } from "./notifications-section.tsx";
 import { RunnersSection } from "./runners-section.tsx";
 
 export function StatsPage() {
@@ -19,6 +20,7 @@ export function StatsPage() {
       {isError && <FailureNote title="The stats could not be loaded" failure={error} onRetry={() => void refetch()} />}
       {stats && <Totals stats={stats} />}
       <RunnersSection />
+      <NotificationsSection />
       <HistorySection />
       {stats && (
         <>

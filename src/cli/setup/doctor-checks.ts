@@ -22,6 +22,7 @@ import { missingRight, postgresSummary } from "../../store/postgres/summary.ts";
 import { isDamage } from "../../store/sqlite/failure.ts";
 import { type PostgresSetting, storeSetting } from "../../store/store-setting.ts";
 import { ago, quantity } from "../terminal/text.ts";
+import { checkNotifications } from "./notification-check.ts";
 import { programOutput } from "./programs.ts";
 
 export interface Finding {
@@ -68,6 +69,7 @@ export const CHECKS: readonly ((context: CheckContext) => Promise<Finding | Find
   checkDaemon,
   checkPort,
   checkWorktrees,
+  checkNotifications,
 ];
 
 async function versionOf(command: string): Promise<string | null> {

@@ -25,7 +25,7 @@ export const store = {
   },
 };
 
-function shownAddress(given: string): string {
-  const address = postgresAddress(given);
+function shownAddress(given: unknown): string {
+  const address = postgresAddress(String(given));
   return "problem" in address ? "(not shown)" : address.shown;
 }

@@ -7,6 +7,7 @@ import { type InboxEntry, inboxOf } from "../../model/inbox.ts";
 import type { Message } from "../../model/message.ts";
 import type { Tokens } from "../../model/progress.ts";
 import { isLive, type Run, STATUSES, type Status, type Task } from "../../model/task.ts";
+import type { StoredNotification } from "../../store/notifications/records.ts";
 import type {
   AgentTotals,
   Notice,
@@ -90,6 +91,11 @@ export class Overview {
     const budgets = await this.#store.budgets.list({ usedUpAfter: failedAfter, limit: PAGE });
     const isTruncated = [waiting, failed, approvals, budgets].some(({ length }) => length === PAGE);
     return { entries: inboxOf({ waiting, failed, approvals, budgets }), isTruncated };
+  }
+
+  /** What people outside were told, newest first. */
+  notifications(query: Parameters<Store["notifications"]["list"]>[0]): Promise<StoredNotification[]> {
+    return this.#store.notifications.list(query);
   }
 
   /** Whether an attempt of the board has this id; its tasks have it as the id of their batch. */

@@ -47,6 +47,9 @@ type ReadName = Exclude<
   | "cancelSteering"
   | "budgets"
   | "setBudget"
+  | "notifications"
+  | "testNotification"
+  | "retryNotification"
 >;
 
 export const readHandlers: StatusHandlers<ReadName> = {

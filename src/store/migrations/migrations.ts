@@ -30,6 +30,7 @@ import { steeringTable } from "./19-steering.ts";
 import { afterTables } from "./20-after.ts";
 import { budgetTables } from "./21-budgets.ts";
 import { runPauses } from "./22-quotas.ts";
+import { notificationTables } from "./23-notifications.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -56,6 +57,7 @@ const MIGRATIONS: readonly Migration[] = [
   afterTables,
   budgetTables,
   runPauses,
+  notificationTables,
 ];
 
 /** The version that this code reads and writes. */

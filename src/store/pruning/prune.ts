@@ -27,6 +27,7 @@ export const TABLES_OF_TASKS = [
   "transcripts",
   "steering",
   "task_budgets",
+  "notifications",
 ] as const satisfies (keyof Schema)[];
 
 /** Small enough that another writer waits for milliseconds. */

@@ -11,9 +11,19 @@ import { dialectOf } from "./dialect.ts";
 /**
  * `after`: who changes what tasks wait for. `queue`: all claims within limits. `task`: with its runs and events; one
  * that waits for others is locked after those. `work_item`: with its attempts. `parent`: its batches and notices.
- * `instance`: whether it is registered. `budgets`: which budgets there are.
+ * `instance`: whether it is registered. `budgets`: which budgets there are. `channel`: its notifications.
  */
-type LockedNoun = "after" | "queue" | "project" | "repo" | "task" | "work_item" | "parent" | "instance" | "budgets";
+type LockedNoun =
+  | "after"
+  | "queue"
+  | "project"
+  | "repo"
+  | "task"
+  | "work_item"
+  | "parent"
+  | "instance"
+  | "budgets"
+  | "channel";
 
 export async function lock(kysely: Kysely<Schema>, noun: LockedNoun, id: string): Promise<void> {
   if (dialectOf(kysely) === "postgres") await takeLock(kysely, { name: nameOf(noun, id) });

@@ -38,7 +38,7 @@ export const configCommand: Command = {
 };
 
 function documentOf({ section, name, setting, value, source }: AppliedSetting) {
-  const shown = setting.shown !== undefined && typeof value === "string" ? setting.shown(value) : value;
+  const shown = setting.shown !== undefined && value !== undefined ? setting.shown(value) : value;
   return { name: `${section}.${name}`, value: shown ?? null, source, variable: setting.variable ?? null };
 }
 
@@ -72,8 +72,8 @@ function showTable({ screen, directory, environment }: Invocation, applied: Appl
 
 function valueText({ setting, value, source }: AppliedSetting): string {
   if (source === "default") return setting.otherwise;
-  if (typeof value !== "string") return JSON.stringify(value);
-  return setting.shown?.(value) ?? value;
+  const shown = setting.shown === undefined ? value : setting.shown(value);
+  return typeof shown === "string" ? shown : JSON.stringify(shown);
 }
 
 function sourceText({ setting, source }: AppliedSetting): string {

@@ -20,6 +20,7 @@ import { budgetStoreSuite } from "./budgets.ts";
 import { historySuite, spanSuite, totalsSuite } from "./figures.ts";
 import { leasesSuite } from "./leases.ts";
 import { feedSuite, storeNoticeSuite } from "./notices.ts";
+import { notificationSuite } from "./notifications.ts";
 import { pageSuite } from "./pages.ts";
 import { pruneSuite } from "./pruning.ts";
 import { queueSuite } from "./queue.ts";
@@ -76,6 +77,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("after", () => afterSuite(bed));
     describe("budgets", () => budgetStoreSuite(bed));
     describe("transcripts", () => transcriptSuite(bed));
+    describe("notifications", () => notificationSuite(bed));
     describe("remote calls", () => remoteCallSuite(bed));
     describe("writers", () => writerSuite(bed));
     describe("launches, parents, instances", () => othersSuite(bed));

@@ -1,0 +1,43 @@
+/**
+ * What a channel is: a name, and how a notification becomes an HTTP request for it. Targets come from the settings
+ * only, never from what is told. Sends nothing.
+ */
+import type { NotificationContent } from "../../../model/notifications/notification.ts";
+import type { ChannelType } from "../notification-settings.ts";
+
+/** What goes out. */
+export interface Outgoing {
+  /** The same for every attempt. */
+  id: string;
+  content: NotificationContent;
+  /** The page about it; null if no public address is configured. It works only with a token. */
+  link: string | null;
+  /** When it is sent. */
+  at: number;
+}
+
+export interface ChannelRequest {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+export interface Channel {
+  name: string;
+  type: ChannelType;
+  /** Where it goes, for people, without anything secret. */
+  target: string;
+  hasDetails: boolean;
+  heedsQuietHours: boolean;
+  /** Many at once become a summary: people read it, not a program. */
+  isForPeople: boolean;
+  /** Null if it cannot be used; then `problem` says why. */
+  request: ((outgoing: Outgoing) => ChannelRequest) | null;
+  problem: string | null;
+}
+
+/** Who did it and where, as one line; empty if it belongs to no task. */
+export function placeLine({ agent, directory }: NotificationContent): string {
+  if (agent === null) return directory;
+  return directory === "" ? agent : `${agent} in ${directory}`;
+}

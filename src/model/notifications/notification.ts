@@ -1,0 +1,153 @@
+/**
+ * What is told to people outside of the program: which events are worth it, and in which words. What agents wrote is
+ * cut to one line each, with hidden characters spelled out. Pure: where it is sent, the rules and the channels decide.
+ */
+import type { Approval } from "../approval.ts";
+import type { TaskEvent } from "../events.ts";
+import { isBreach } from "../limits.ts";
+import type { Task } from "../task.ts";
+import { asLine } from "../text/foreign-text.ts";
+
+/** `budget`: a run was stopped at a limit. `failed`: any other failed run. */
+export const NOTIFIED_KINDS = ["ended", "failed", "needs_you", "budget"] as const;
+export type NotifiedKind = (typeof NOTIFIED_KINDS)[number];
+
+/** `summary`: several in one. `test`: somebody tries a channel. */
+export type NotificationKind = NotifiedKind | "summary" | "test";
+
+/** What a receiver is told. All texts are lines that can be shown as they are. */
+export interface NotificationContent {
+  kind: NotificationKind;
+  /** When it happened. */
+  at: number;
+  title: string;
+  /** What the agent said, asked, or failed with. */
+  text: string;
+  /** Null for what belongs to no task. */
+  taskId: string | null;
+  run: number | null;
+  description: string;
+  agent: string | null;
+  host: string | null;
+  directory: string;
+  /** How many are in it: 1, or more in a summary. */
+  count: number;
+}
+
+/** Something that happened and is worth telling. */
+export interface Notable {
+  /** The same for the same thing, so that it is told once. */
+  key: string;
+  content: NotificationContent;
+  /** Whether a person launched the task, and no agent. */
+  isPersons: boolean;
+}
+
+const TITLE_CHARS = 120;
+const TEXT_CHARS = 400;
+
+const WORDS: Record<NotifiedKind, string> = {
+  ended: "Finished",
+  failed: "Failed",
+  needs_you: "Needs you",
+  budget: "Stopped at a limit",
+};
+
+/** Null if the event is not worth telling, or what it asks has been answered meanwhile. */
+export function notableOf(seq: number, event: TaskEvent, task: Task): Notable | null {
+  const isPersons = task.parentSessionId === "";
+  const made = (kind: NotifiedKind, key: string, text: string, run: number): Notable => {
+    const content = { ...taskContent(kind, event.at, task), text: asLine(text, TEXT_CHARS), run };
+    return { key, content, isPersons };
+  };
+  if (event.type === "run.completed") return made("ended", `event:${seq}`, event.result, event.run);
+  if (event.type === "run.failed") {
+    return made(isBreach(event.error) ? "budget" : "failed", `event:${seq}`, event.error, event.run);
+  }
+  if (event.type !== "run.phased" || event.detail?.kind !== "waiting") return null;
+  const { requestId, text } = event.detail;
+  const isOpen = task.phaseDetail?.kind === "waiting" && task.phaseDetail.requestId === requestId;
+  return isOpen ? made("needs_you", `request:${task.id}/${requestId}`, text, event.run) : null;
+}
+
+export function notableApproval({ id, kind, directory, askedBy, createdAt }: Approval): Notable {
+  const what = kind === "setup" ? "run a setup script in each new worktree of" : "let agents work in";
+  const content: NotificationContent = {
+    kind: "needs_you",
+    at: createdAt,
+    title: `${WORDS.needs_you}: an approval`,
+    text: asLine(`${askedBy} wants to ${what} ${directory}`, TEXT_CHARS),
+    taskId: null,
+    run: null,
+    description: "",
+    agent: null,
+    host: null,
+    directory,
+    count: 1,
+  };
+  return { key: `approval:${id}`, content, isPersons: false };
+}
+
+function taskContent(kind: NotifiedKind, at: number, task: Task): Omit<NotificationContent, "text" | "run"> {
+  const { id, agent, host, directory } = task;
+  const description = asLine(task.description, TITLE_CHARS);
+  return {
+    kind,
+    at,
+    title: `${WORDS[kind]}: ${description}`,
+    taskId: id,
+    description,
+    agent: asLine(agent, TITLE_CHARS),
+    host,
+    directory,
+    count: 1,
+  };
+}
+
+const SHOWN_IN_SUMMARY = 10;
+
+/** Several as one, oldest first; the rest is counted. */
+export function summaryOf(parts: readonly NotificationContent[], at: number): NotificationContent {
+  const lines = parts.slice(0, SHOWN_IN_SUMMARY).map(({ title }) => title);
+  const more = parts.length - lines.length;
+  const counts = NOTIFIED_KINDS.flatMap((kind) => {
+    const count = parts.filter((part) => part.kind === kind).length;
+    return count === 0 ? [] : [`${count} ${WORDS[kind].toLowerCase()}`];
+  });
+  return {
+    kind: "summary",
+    at,
+    title: `${parts.length} notifications: ${counts.join(", ")}`,
+    text: [...lines, ...(more > 0 ? [`and ${more} more`] : [])].join("\n"),
+    taskId: null,
+    run: null,
+    description: "",
+    agent: null,
+    host: null,
+    directory: "",
+    count: parts.length,
+  };
+}
+
+/** Only what happened: for receivers that should not read what tasks are about. */
+export function withoutDetails(content: NotificationContent): NotificationContent {
+  const { kind, title } = content;
+  const isOwn = kind === "summary" || kind === "test";
+  return { ...content, title: isOwn ? title : WORDS[kind], text: "", description: "", agent: null, directory: "" };
+}
+
+export function testContent(channel: string, at: number): NotificationContent {
+  return {
+    kind: "test",
+    at,
+    title: "asyncagents: a test",
+    text: `The channel ${channel} works.`,
+    taskId: null,
+    run: null,
+    description: "",
+    agent: null,
+    host: null,
+    directory: "",
+    count: 1,
+  };
+}

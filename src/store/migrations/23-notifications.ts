@@ -1,0 +1,47 @@
+/**
+ * Migration 23: notifications for people outside, and how far each of their channels has read the feed. Never edited
+ * once released.
+ */
+import { type Kysely, sql } from "kysely";
+import type { Dialect } from "../database.ts";
+import type { Schema } from "../schema.ts";
+
+export async function notificationTables(kysely: Kysely<Schema>, dialect: Dialect): Promise<void> {
+  const [id, number] =
+    dialect === "postgres" ? ([sql`text collate "C"`, "double precision"] as const) : (["text", "integer"] as const);
+  const { schema } = kysely;
+  await schema
+    .createTable("notifications")
+    .addColumn("id", id, (column) => column.primaryKey())
+    .addColumn("channel", id, (column) => column.notNull())
+    .addColumn("key", id, (column) => column.notNull())
+    .addColumn("task_id", id)
+    .addColumn("content", "text", (column) => column.notNull())
+    .addColumn("urgent", number, (column) => column.notNull())
+    .addColumn("state", id, (column) => column.notNull())
+    .addColumn("created_at", number, (column) => column.notNull())
+    .addColumn("seq", number, (column) => column.notNull())
+    .addColumn("due_at", number, (column) => column.notNull())
+    .addColumn("attempts", number, (column) => column.notNull())
+    .addColumn("claimed_by", id)
+    .addColumn("claimed_until", number)
+    .addColumn("fence", number, (column) => column.notNull())
+    .addColumn("reason", "text")
+    .addColumn("settled_at", number)
+    .addColumn("merged_into", id)
+    .execute();
+  await schema.createIndex("notifications_by_key").on("notifications").columns(["channel", "key"]).unique().execute();
+  await schema
+    .createIndex("notifications_by_due")
+    .on("notifications")
+    .columns(["state", "channel", "due_at"])
+    .execute();
+  await schema.createIndex("notifications_by_task").on("notifications").columns(["task_id"]).execute();
+  await schema.createIndex("notifications_by_time").on("notifications").columns(["created_at", "id"]).execute();
+  await schema
+    .createTable("notification_channels")
+    .addColumn("channel", id, (column) => column.primaryKey())
+    .addColumn("seq", number, (column) => column.notNull())
+    .addColumn("since", number, (column) => column.notNull())
+    .execute();
+}
