@@ -6,6 +6,7 @@ import type { BoardParts } from "../../src/board/board-context.ts";
 import { followUp } from "../../src/board/follow-ups.ts";
 import { QueuePump } from "../../src/board/queue-pump.ts";
 import { NO_OTHERS } from "../../src/board/remote-operations.ts";
+import { TaskWorktrees } from "../../src/board/worktrees/task-worktrees.ts";
 import { DAEMON_HOST, Desk } from "../../src/engine/desk.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import type { QueueRequest } from "../../src/engine/queue/enqueue.ts";
@@ -171,6 +172,7 @@ export class DaemonRole implements Role {
       executors: async () => [],
       changes,
       waiter: new Waiter({ store, after }, changes),
+      taskWorktrees: new TaskWorktrees({ store, after, worktrees: "/simulated" }),
       oneAtATime: new KeyedQueue(),
     };
     const pump = new QueuePump(parts);

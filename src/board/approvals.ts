@@ -13,6 +13,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { isOwner } from "../protocol/call-origin.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import { foldersOf, type Repo } from "../worktree/git/repo.ts";
+import { taskWorktreeAt } from "../worktree/tasks/task-worktree.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardContext } from "./board-context.ts";
 import type { Input } from "./input.ts";
@@ -39,12 +40,15 @@ export async function assertRepo(context: BoardContext, repo: Repo, call: BoardC
   for (const folder of await foldersOf(repo)) await assertDirectory(context, folder, call);
 }
 
+/** The worktree of a task is as allowed as its repository. */
 export async function isDirectoryAllowed(
-  { store }: BoardContext,
+  { store, worktrees }: BoardContext,
   path: string,
   { origin }: BoardCall,
 ): Promise<boolean> {
-  return isOwner(origin) || (await store.board.hasKnownDirectory(pathsUpFrom(path)));
+  if (isOwner(origin)) return true;
+  const place = taskWorktreeAt(worktrees, path)?.mark.repo ?? path;
+  return store.board.hasKnownDirectory(pathsUpFrom(place));
 }
 
 /**

@@ -11,6 +11,7 @@ import type { KeyedQueue } from "../process/keyed-queue.ts";
 import type { Log } from "../process/log.ts";
 import type { Store } from "../store/store.ts";
 import type { RemoteOperations } from "./remote-operations.ts";
+import type { TaskWorktrees } from "./worktrees/task-worktrees.ts";
 
 /** A host that can run agents here. */
 export interface ExecutorInfo {
@@ -57,6 +58,7 @@ export interface BoardContext extends Clock {
 export interface BoardParts extends BoardContext {
   changes: Changes;
   waiter: Waiter;
+  taskWorktrees: TaskWorktrees;
   /** Runs the changes to one attempt, or to the attempts of one work item, one after the other. */
   oneAtATime: KeyedQueue;
 }

@@ -50,6 +50,7 @@ import { QueuePump } from "./queue-pump.ts";
 import { RequestLedger } from "./request-ledger.ts";
 import { assertRole } from "./roles.ts";
 import { createTask, getTask, listTasks, updateTask } from "./work-items.ts";
+import { TaskWorktrees } from "./worktrees/task-worktrees.ts";
 
 type Handlers = {
   [Name in BoardOperationName]: (input: Input<Name>, call: BoardCall) => Promise<OperationOutput<Name>>;
@@ -75,7 +76,8 @@ export class Board {
   constructor(context: BoardContext) {
     const changes = new Changes(context);
     const waiter = new Waiter(context, changes);
-    this.#parts = { ...context, changes, waiter, oneAtATime: new KeyedQueue() };
+    const taskWorktrees = new TaskWorktrees(context);
+    this.#parts = { ...context, changes, waiter, taskWorktrees, oneAtATime: new KeyedQueue() };
     this.#ledger = new RequestLedger(context);
     this.#audit = new AuditLog(context);
     this.#start = new AttemptStart(this.#parts);

@@ -43,13 +43,28 @@ export async function launchInFolder(
   const after = input.after === undefined ? {} : { after: afterOf(input.after, input.if_failed) };
   const launch = { description, prompt, agent: variant, batch: null, host, directory, ...choices, ...after };
   if (input.queue !== undefined) {
+    if (input.worktree === true) throw queuedWorktree();
     const { task, bound } = await queueTask(parts.desk, { ...launch, choices: input.queue }, call.origin);
     return { handle: task.id, status: task.status, ...(bound !== null && { only_here: bound }) };
   }
   await assertUsable(parts, { host, variant, directory });
+  if (input.worktree === true) return launchInWorktree(parts, launch);
   const launched = await launchTask(parts.desk, launch, async () => null);
   if ("instance" in launched) throw elsewhere(launched.instance);
   return { handle: launched.task.id, status: launched.task.status };
+}
+
+async function launchInWorktree(
+  { desk, taskWorktrees, newId }: BoardParts,
+  launch: Parameters<typeof launchTask>[1] & { directory: string },
+): Promise<OperationOutput<"launch_task">> {
+  const place = { id: newId(), name: launch.description, directory: launch.directory };
+  return taskWorktrees.launch(place, async ({ directory, branch, warnings }) => {
+    const launched = await launchTask(desk, { ...launch, directory }, async () => null);
+    if ("instance" in launched) throw elsewhere(launched.instance);
+    const { id: handle, status } = launched.task;
+    return { handle, status, worktree: { directory, branch }, ...(warnings.length > 0 && { warnings }) };
+  });
 }
 
 export async function waitTasks(
@@ -62,7 +77,11 @@ export async function waitTasks(
   if (wait_ms > 0) await waited(parts, handles, { until, wait_ms }, signal);
   const tasks = await Promise.all(handles.map((handle) => findTask(parts, handle)));
   const isDone = until === "any" ? tasks.some(endsWait) : tasks.every(endsWait);
-  return { tasks: tasks.map(wireTask), done: isDone };
+  const shown = tasks.map(async (task) => {
+    const changes = isLive(task.status) ? null : await parts.taskWorktrees.textOf(task);
+    return { ...wireTask(task), ...(changes !== null && { changes }) };
+  });
+  return { tasks: await Promise.all(shown), done: isDone };
 }
 
 async function waited(
@@ -141,6 +160,12 @@ export async function lowerBudget(
   const given = Object.entries(requireBudget(budget)).filter(([, limit]) => limit !== null);
   const change = { limits: Object.fromEntries(given), by: callerName(origin), at: now(), mayRaise: false };
   return { budget: usageText(await store.budgets.set(budgetId("task", id), change)) };
+}
+
+function queuedWorktree(): AsyncAgentsError {
+  const message =
+    "queue and worktree exclude each other: a runner decides where a queued task works. Give one of them.";
+  return new AsyncAgentsError("invalid_input", message, { details: { field: "worktree" } });
 }
 
 function elsewhere({ pid }: Instance): AsyncAgentsError {

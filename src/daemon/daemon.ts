@@ -6,9 +6,11 @@
 import manifest from "../../package.json" with { type: "json" };
 import { Board } from "../board/board.ts";
 import { remoteOperations } from "../board/remote-operations.ts";
+import { TaskWorktrees } from "../board/worktrees/task-worktrees.ts";
 import { worktreesFolder } from "../configuration/sections/worktrees.ts";
 import type { Configuration } from "../configuration/sections.ts";
-import { DAEMON_HOST, Desk } from "../engine/desk.ts";
+import { DAEMON_HOST, Desk, type DeskContext } from "../engine/desk.ts";
+import type { Notifier } from "../engine/notifications/notifier.ts";
 import { openNotifier } from "../engine/notifications/open-notifier.ts";
 import { CallPerformer } from "../engine/remote/call-performer.ts";
 import { Runner } from "../engine/runner.ts";
@@ -23,11 +25,10 @@ import { machineOf } from "../process/machine.ts";
 import { makeId } from "../process/make-id.ts";
 import { DEPTH_VARIABLE } from "../protocol/call-origin.ts";
 import { openStore } from "../store/open.ts";
-import type { Instance } from "../store/store.ts";
+import type { Instance, Store } from "../store/store.ts";
 import { storeSetting } from "../store/store-setting.ts";
-import { DailyBackup } from "./daily-backup.ts";
-import { DailyPrune } from "./daily-prune.ts";
 import { executorsOf, hostMakers } from "./host-makers.ts";
+import { keepHouse } from "./housekeeping.ts";
 import { limitSettings } from "./limit-settings.ts";
 import { tokenDoorOptions } from "./token-door-options.ts";
 
@@ -55,47 +56,38 @@ export async function startDaemon({ directory, configuration, environment, log }
   const machine = postgres === null ? "" : machineOf(directory);
   const isAlive = instanceJudge({ machine });
   const runner = new Runner({ store, log, makers, machine, isAlive, ...limits });
-  const desk = new Desk({
-    store,
-    machine,
-    isAlive,
-    ...limits,
-    engines: () => runner.engines(),
-    open: (host, folder) => runner.open(host, folder),
-    attach: async (session) => (await makers.find(({ kind }) => kind === session.host)?.attach?.(session)) ?? null,
-  });
+  const desk = deskOf({ store, machine, isAlive, ...limits }, runner, makers);
   const instance = daemonInstance(directory, machine);
   const instances = () => [instance.id, ...runner.engines().map((engine) => engine.instance.id)];
   const remote = remoteOperations({ ...systemClock, store, log, newId: makeId, machine, isAlive, instances });
   const { scripted } = configuration.mcp;
+  const worktrees = worktreesFolder(directory, configuration.worktrees);
+  const release = (folder: string) => runner.release(folder);
   const board = new Board({
     store,
     desk,
     remote,
-    worktrees: worktreesFolder(directory, configuration.worktrees),
+    worktrees,
     machine,
     log,
     ...systemClock,
     newId: () => crypto.randomUUID(),
     executors: (folder) => executorsOf(makers, runner, folder),
-    released: (folder) => runner.release(folder),
+    released: release,
     scriptedForModels: scripted,
     maxDepth,
   });
   const overview = new Overview(store);
   const daemon = { board: board.call, maxDepth, assertWorkplace: board.assertWorkplace };
-  const perform = callPerformance({ overview, desk, ...daemon });
+  const taskWorktrees = new TaskWorktrees({ ...systemClock, store, machine, worktrees });
+  const perform = callPerformance({ overview, desk, taskWorktrees, ...daemon });
   const performer = new CallPerformer({ store, log, ...systemClock, instances, perform });
-  const { notifications, listen: door } = configuration;
-  const telling = { settings: notifications, publicUrls: door.publicUrls, environment };
-  const notifier = openNotifier({ ...systemClock, newId: makeId, store, log, ...telling });
+  const notifier = notifierOf({ directory, configuration, environment, log }, store);
   let server: ApiServer | null = null;
-  // A PostgreSQL database is backed up by those who run it.
-  const backup = postgres === null ? new DailyBackup(directory, log) : null;
-  const prune = new DailyPrune({ ...systemClock, store, log }, retention);
+  const hasBackups = postgres === null;
+  const stopHousekeeping = keepHouse({ store, log, directory, hasBackups, retention, worktrees, release });
   const stop = async () => {
-    backup?.stop();
-    await prune.stop();
+    await stopHousekeeping();
     await notifier.stop();
     server?.withdraw();
     await performer.stop();
@@ -106,7 +98,6 @@ export async function startDaemon({ directory, configuration, environment, log }
   };
   try {
     const listen = await tokenDoorOptions(store, configuration.listen);
-    const { port, origins } = configuration.api;
     const mcp = mcpHandler({ call: board.call, version: manifest.version, toolset: "extended", scripted, log });
     await board.start();
     performer.start();
@@ -118,10 +109,10 @@ export async function startDaemon({ directory, configuration, environment, log }
       directory,
       postgres: postgres?.shown ?? null,
       log,
-      port,
-      origins,
+      ...configuration.api,
       daemon: { ...daemon, mcp },
       notifier,
+      taskWorktrees,
       listen,
     });
     await notifier.start();
@@ -132,6 +123,25 @@ export async function startDaemon({ directory, configuration, environment, log }
     await stop();
     throw thrown;
   }
+}
+
+function deskOf(
+  context: Pick<DeskContext, "store" | "machine" | "isAlive" | "maxQueued">,
+  runner: Runner,
+  makers: ReturnType<typeof hostMakers>,
+): Desk {
+  return new Desk({
+    ...context,
+    engines: () => runner.engines(),
+    open: (host, folder) => runner.open(host, folder),
+    attach: async (session) => (await makers.find(({ kind }) => kind === session.host)?.attach?.(session)) ?? null,
+  });
+}
+
+function notifierOf({ configuration, environment, log }: DaemonOptions, store: Store): Notifier {
+  const { notifications: settings, listen } = configuration;
+  const context = { ...systemClock, newId: makeId, store, log };
+  return openNotifier({ ...context, settings, publicUrls: listen.publicUrls, environment });
 }
 
 /** For the daemon itself, whether or not it has engines: other processes send it calls for the board. */

@@ -84,6 +84,8 @@ export interface NoticeView {
   notice: Notice;
   task: Task;
   run: Run;
+  /** What the task changed in a worktree of its own, as text; absent if it has none. */
+  changes?: string;
 }
 
 export interface NoticeText {
@@ -100,6 +102,8 @@ export interface EngineContext extends Clock {
   newId(prefix: string): string;
   /** Words notices for one parent, as one message. */
   wordNotices(views: readonly NoticeView[]): NoticeText;
+  /** What a task changed in a worktree of its own, as text; null if it has none. Must not take long. */
+  changesOf?(task: Task): Promise<string | null>;
   reach(point: CrashPoint): void;
   /** The supervisor of the process. The engine is its member from start to stop. */
   supervisor: Supervisor;

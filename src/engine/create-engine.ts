@@ -61,6 +61,7 @@ export function engineContext(options: EngineOptions): EngineContext {
     reach: options.reach ?? (() => {}),
     instance: options.instance ?? instanceOf(options, newId("ins"), now()),
     ...(slots && { slots }),
+    ...(options.changesOf && { changesOf: options.changesOf }),
   };
 }
 

@@ -82,6 +82,11 @@ export class Desk {
     return engine.launch(PERSON, launch, await engine.checkLaunch(PERSON, launch));
   }
 
+  /** Whether this process starts hosts for directories itself. */
+  get opensHosts(): boolean {
+    return this.#context.open !== undefined;
+  }
+
   /** Whether other machines may use the same store. */
   get hasOtherMachines(): boolean {
     return (this.#context.machine ?? "") !== "";

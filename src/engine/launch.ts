@@ -28,6 +28,8 @@ export interface Caller {
   /** `provider/model` of the message that asks. */
   model: string | null;
   variant: string | null;
+  /** The instance that handles the session; the one that launches when absent. */
+  handler?: string;
 }
 
 /** A person: there is no session, so nobody is notified. */
@@ -303,7 +305,8 @@ export class Launcher {
   #parentOf(caller: Caller): Parent {
     const { instance, now } = this.#context;
     const { sessionId, agent, model, variant } = caller;
-    const { host, machine, id: handler } = instance;
+    const { host, machine, id } = instance;
+    const { handler = id } = caller;
     return { sessionId, host, machine, handler, agent, model, variant, seenAt: now() };
   }
 

@@ -1,6 +1,7 @@
 /** What the handlers of the status API get: the rules of this process, other processes, the clock, and the log. */
 import type { AssertWorkplace } from "../board/board.ts";
 import type { RemoteOperations } from "../board/remote-operations.ts";
+import type { TaskWorktrees } from "../board/worktrees/task-worktrees.ts";
 import type { AuditLog } from "../engine/access/audit-log.ts";
 import type { Desk } from "../engine/desk.ts";
 import type { Notifier } from "../engine/notifications/notifier.ts";
@@ -16,6 +17,8 @@ export interface OperationContext {
   desk: Desk;
   /** What only other processes can do. */
   remote: RemoteOperations;
+  /** For tasks that are launched with a worktree of their own; absent if this process knows of none. */
+  taskWorktrees?: TaskWorktrees | null;
   /** Performs the board's operations; null if this process has no board. */
   board: CallOperation | null;
   /** Null if this process has no board. */

@@ -6,6 +6,7 @@
 import manifest from "../../package.json" with { type: "json" };
 import type { AssertWorkplace } from "../board/board.ts";
 import type { RemoteOperations } from "../board/remote-operations.ts";
+import type { TaskWorktrees } from "../board/worktrees/task-worktrees.ts";
 import type { Desk } from "../engine/desk.ts";
 import type { Notifier } from "../engine/notifications/notifier.ts";
 import type { Overview } from "../engine/watching/overview.ts";
@@ -49,6 +50,7 @@ export interface ApiServerOptions {
     maxDepth?: number;
     assertWorkplace?: AssertWorkplace;
   };
+  taskWorktrees?: TaskWorktrees | null;
   /** Tells people outside; it is started and stopped by others. */
   notifier?: Notifier | null;
   /** Opens a second door, to other machines. */
@@ -116,7 +118,17 @@ function portsFrom(first: number): number[] {
 
 /** What all doors share. */
 function contextOf(
-  { overview, desk, remote, directory, postgres = null, log, daemon, notifier = null }: ApiServerOptions,
+  {
+    overview,
+    desk,
+    remote,
+    directory,
+    postgres = null,
+    log,
+    daemon,
+    notifier = null,
+    taskWorktrees = null,
+  }: ApiServerOptions,
   { token, startedAt }: Pick<SharedContext, "token" | "startedAt">,
 ): SharedContext {
   return {
@@ -124,6 +136,7 @@ function contextOf(
     desk,
     remote,
     notifier,
+    taskWorktrees,
     audit: overview.auditLog({ now: Date.now }),
     log,
     token,

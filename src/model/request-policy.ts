@@ -3,7 +3,7 @@
  * answers in time. The first rule that fits decides; without one, a person is asked. A rule that allows is read
  * narrowly, one that denies or asks widely. Pure.
  */
-import { isLike, likeExpression } from "./like.ts";
+import { isLike, likeExpression } from "./text/like.ts";
 
 /** What a request is about, in the host's own words: a tool, and the commands, files or addresses it wants. */
 export interface AskedTool {

@@ -3,17 +3,20 @@
  * store, the host, the clock and the texts. Recovery starts once OpenCode accepts requests, never before.
  */
 
+import type { TaskWorktrees } from "../board/worktrees/task-worktrees.ts";
 import type { Configuration } from "../configuration/sections.ts";
 import type { CrashPoint } from "../engine/context.ts";
 import { createEngine } from "../engine/create-engine.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { OpenCodeHost } from "../hosts/opencode/opencode-host.ts";
+import type { OpenCodeSend } from "../hosts/opencode/transport.ts";
 import type { Task } from "../model/task.ts";
 import type { Log } from "../process/log.ts";
 import { wordNotices } from "./notice-text.ts";
 import { settingsOf } from "./options.ts";
 import { holdStorage } from "./storage.ts";
 import { TOOL_NAMES } from "./tools.ts";
+import { WorktreeEngines } from "./worktree-engines.ts";
 
 /**
  * The tools of our own MCP server that start agents, merge or delete, as OpenCode names them under the server name that
@@ -26,6 +29,9 @@ const WITHHELD_MCP_TOOLS = ["launch_task", "start_task_attempt", "follow_up", "m
 
 export interface PluginInstance {
   engine: Engine;
+  taskWorktrees(): Promise<TaskWorktrees>;
+  /** The engine of the worktree of a task. */
+  engineIn(directory: string): Promise<Engine>;
   stop(): Promise<void>;
 }
 
@@ -35,38 +41,46 @@ export async function startInstance(input: {
   log: Log;
   configuration: Configuration;
   host: OpenCodeHost;
+  send: OpenCodeSend;
   reach(point: CrashPoint): void;
   onEnded(task: Task): void;
 }): Promise<PluginInstance> {
   const { log, configuration, host } = input;
   const { toolPrefix, noticeResultChars } = configuration.opencode;
-  const { store, supervisor, slots, machine, keeper, add, release } = await holdStorage(
-    input.storage,
-    log,
-    configuration,
-  );
+  const held = await holdStorage(input.storage, log, configuration);
+  const { store, supervisor, slots, machine, keeper, taskWorktrees, add, release } = held;
   const ownTools = [...TOOL_NAMES.map((name) => `${toolPrefix}_${name}`), ...WITHHELD_MCP_TOOLS];
-  const engine = createEngine({
-    store,
-    supervisor,
-    slots,
-    machine,
-    host,
-    log,
-    directory: input.directory,
-    settings: settingsOf(configuration, ownTools),
-    reach: input.reach,
-    wordNotices: (views) =>
-      wordNotices(views, {
-        toolPrefix,
-        resultChars: noticeResultChars,
-        development: isDevelopment(),
-        now: Date.now(),
-        newMark,
-      }),
+  const make = (of: OpenCodeHost, directory: string): Engine => {
+    const made = createEngine({
+      store,
+      supervisor,
+      slots,
+      machine,
+      host: of,
+      log,
+      directory,
+      settings: settingsOf(configuration, ownTools),
+      reach: input.reach,
+      changesOf: async (task) => (task.directory === input.directory ? null : (await taskWorktrees()).textOf(task)),
+      wordNotices: (views) =>
+        wordNotices(views, {
+          toolPrefix,
+          resultChars: noticeResultChars,
+          development: isDevelopment(),
+          now: Date.now(),
+          newMark,
+        }),
+    });
+    made.onEnded(input.onEnded);
+    keeper?.follow(made);
+    return made;
+  };
+  const engine = make(host, input.directory);
+  const worktreeEngines = new WorktreeEngines(input.send, (of, directory) => {
+    const made = make(of, directory);
+    add(made);
+    return made;
   });
-  engine.onEnded(input.onEnded);
-  keeper?.follow(engine);
   try {
     await engine.start();
   } catch (thrown) {
@@ -77,7 +91,11 @@ export async function startInstance(input: {
   void supervisor.recover();
   return {
     engine,
+    taskWorktrees,
+    engineIn: (directory) =>
+      directory === input.directory ? Promise.resolve(engine) : worktreeEngines.open(directory),
     async stop() {
+      await worktreeEngines.stop();
       await engine.stop();
       await release(engine);
     },

@@ -83,7 +83,13 @@ function hints(views: readonly NoticeView[], prefix: string): string[] {
   return lines;
 }
 
-function body(view: NoticeView, limit: number, { toolPrefix: prefix, newMark }: NoticeWording): string {
+/** What a task changed in its worktree is told however it ended. */
+function body(view: NoticeView, limit: number, wording: NoticeWording): string {
+  const { changes } = view;
+  return [bodyOf(view, limit, wording), ...(changes === undefined ? [] : [changes])].join("\n");
+}
+
+function bodyOf(view: NoticeView, limit: number, { toolPrefix: prefix, newMark }: NoticeWording): string {
   const { notice, task, run } = view;
   const { id } = task;
   const output = `${prefix}_output(task_id="${id}")`;

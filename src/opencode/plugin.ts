@@ -15,6 +15,7 @@ import { carriedOver } from "./compaction.ts";
 import { newMark, type PluginInstance, startInstance } from "./instance.ts";
 import { endToast, launchToast, settingsToast, Toasts } from "./toasts.ts";
 import { tools } from "./tools.ts";
+import { passOn } from "./worktree-engines.ts";
 
 /** What a test may replace. */
 interface PluginSeams {
@@ -49,6 +50,7 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
       log,
       configuration: { ...configuration, opencode: { ...configuration.opencode, toolPrefix } },
       host,
+      send,
       reach: seams.reach ?? (() => undefined),
       onEnded: (task) => toasts.show(endToast(task)),
     });
@@ -74,12 +76,16 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
     tool: tools({
       prefix: toolPrefix,
       engine: async () => (await start()).engine,
+      instance: start,
       caller: async (context) => callerOf(context, seen.get(context.sessionID) ?? (await readSeen(send, context))),
       waits: isOneShot(process.argv),
       onLaunched: (task) => toasts.show(launchToast(task)),
       newMark,
     }),
-    event: async ({ event }) => host.receive(event),
+    event: async ({ event }) => {
+      host.receive(event);
+      passOn(input.directory, event);
+    },
     "chat.message": async (message, output) => {
       const session = seenOf(message, output.message);
       remember(seen, message.sessionID, session);

@@ -4,6 +4,8 @@
  * on `globalThis`. Closed when the last instance releases it.
  */
 
+import type { TaskWorktrees } from "../board/worktrees/task-worktrees.ts";
+import { worktreesFolder } from "../configuration/sections/worktrees.ts";
 import type { Configuration } from "../configuration/sections.ts";
 import { Desk } from "../engine/desk.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -47,6 +49,8 @@ interface Place {
 interface Opened extends Place {
   store: Store;
   supervisor: Supervisor;
+  /** Loaded when somebody needs it. */
+  taskWorktrees(): Promise<TaskWorktrees>;
   /** Keeps what ended runs show; null if the store is used by this machine only. */
   keeper: TranscriptKeeper | null;
   close(): Promise<void>;
@@ -95,11 +99,18 @@ function openShared(directory: string, log: Log, configuration: Configuration): 
     const supervisor = new Supervisor({ store, log, ...systemClock, ...place });
     const performer = performCalls(store, engines, place, log);
     const notifier = await startNotifier(store, log, configuration);
-    const server = await startApi(store, directory, engines, place, { log, configuration, notifier });
+    const worktrees = worktreesFolder(directory, configuration.worktrees);
+    const taskWorktrees = once(async () => {
+      const { TaskWorktrees } = await import("../board/worktrees/task-worktrees.ts");
+      return new TaskWorktrees({ ...systemClock, store, worktrees, machine });
+    });
+    const parts = { log, configuration, notifier, taskWorktrees };
+    const server = await startApi(store, directory, engines, place, parts);
     return {
       ...place,
       store,
       supervisor,
+      taskWorktrees,
       keeper: machine === "" ? null : await keeperOn(store, log),
       async close() {
         supervisor.stop();
@@ -148,13 +159,20 @@ function performCalls(store: Store, engines: ReadonlySet<Engine>, place: Place, 
   return performer;
 }
 
+interface ApiParts {
+  log: Log;
+  configuration: Configuration;
+  notifier: Notifier | null;
+  taskWorktrees(): Promise<TaskWorktrees>;
+}
+
 /** Everything else works without it: a failure is only logged. */
 async function startApi(
   store: Store,
   directory: string,
   engines: ReadonlySet<Engine>,
   place: Place,
-  { log, configuration, notifier }: { log: Log; configuration: Configuration; notifier: Notifier | null },
+  { log, configuration, notifier, taskWorktrees }: ApiParts,
 ): Promise<Pick<ApiServer, "stop"> | null> {
   const settings = configuration.api;
   if (!settings.enabled) return null;
@@ -169,7 +187,8 @@ async function startApi(
     const overview = new Overview(store);
     const desk = deskOf(store, engines, place);
     const postgres = storeSetting(configuration.store)?.shown ?? null;
-    const server = startApiServer({ overview, desk, remote, directory, postgres, log, notifier, ...settings });
+    const shown = { notifier, taskWorktrees: await taskWorktrees() };
+    const server = startApiServer({ overview, desk, remote, directory, postgres, log, ...shown, ...settings });
     const forget = atProcessEnd(server);
     return {
       async stop() {
@@ -189,4 +208,12 @@ function deskOf(store: Store, engines: ReadonlySet<Engine>, place: Place): Desk 
 
 function idsOf(engines: ReadonlySet<Engine>): string[] {
   return [...engines].map(({ instance }) => instance.id);
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

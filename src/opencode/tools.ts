@@ -13,6 +13,7 @@ import { AsyncAgentsError } from "../model/errors.ts";
 import { receiptText } from "../model/steering.ts";
 import { awaitsOthers, isLive, type Task, WAKES, type Wake } from "../model/task.ts";
 import { asLine, type NewMark } from "../model/text/foreign-text.ts";
+import type { PluginInstance } from "./instance.ts";
 import { headText, listLine, stateText, textOf, textPage } from "./task-text.ts";
 
 const LISTED = 50;
@@ -26,6 +27,8 @@ interface ToolHost {
   prefix: string;
   /** The engine once it is ready; rejects with the reason if it cannot start. */
   engine(): Promise<Engine>;
+  /** The same, with what tasks in worktrees need. */
+  instance(): Promise<Pick<PluginInstance, "engine" | "engineIn" | "taskWorktrees">>;
   /** The session, agent and model of the caller. */
   caller(context: ToolContext): Promise<Caller>;
   /** The process ends with the turn, so a launch waits for its task. */
@@ -46,6 +49,7 @@ interface TaskArguments {
   after?: string[];
   if_failed?: IfFailed;
   budget?: string;
+  worktree?: boolean;
 }
 
 export function tools(host: ToolHost): Record<string, ToolDefinition> {
@@ -65,6 +69,7 @@ export function tools(host: ToolHost): Record<string, ToolDefinition> {
           batch: z.string().optional().describe("Group name"),
           after: z.array(z.string()).optional().describe("Start when these ids ended; {{result:ID}} in prompt"),
           if_failed: z.enum(IF_FAILED).optional().describe("If one of them fails"),
+          worktree: z.boolean().optional().describe("Own git worktree and branch"),
           wake: z.enum(WAKES).optional().describe("Which ends start a turn; all: the group's last"),
           budget: z.string().optional().describe("Most it may use, like $2 30min 500ktok 5tasks"),
         },
@@ -139,15 +144,16 @@ async function launchOrResume(host: ToolHost, input: TaskArguments, context: Too
       "fork and resume are mutually exclusive: fork starts a new task with this conversation, resume continues an old one. Give one of them.",
     );
   }
-  const engine = await host.engine();
-  const caller = await host.caller(context);
-  const task =
+  const instance = await host.instance();
+  const { engine } = instance;
+  const caller = { ...(await host.caller(context)), handler: engine.instance.id };
+  const { task, place = "" } =
     input.resume === undefined
-      ? await launch(engine, caller, input, context)
-      : await engine.resume(caller, input.resume, input.prompt);
+      ? await launch(instance, caller, input, context)
+      : { task: await resume(instance, caller, input.resume, input.prompt) };
   host.onLaunched(task);
   const shown = { title: asLine(task.description, TITLE), metadata: { taskId: task.id, sessionId: task.sessionId } };
-  if (!host.waits) return { ...shown, output: launched(task) };
+  if (!host.waits) return { ...shown, output: `${launched(task)}${place}` };
   const ended = await engine.untilTold(task, context.abort);
   const output = `Task ${task.id} ran to its end here (${ended.status}), because this process ends with your reply. Its notice follows as a message.`;
   return { ...shown, output };
@@ -165,7 +171,22 @@ async function steer(host: ToolHost, input: TaskArguments & { steer: string }, c
   return `Message to task ${message.taskId} ${receiptText(message)}.`;
 }
 
-async function launch(engine: Engine, caller: Caller, input: TaskArguments, context: ToolContext): Promise<Task> {
+type Instance = Awaited<ReturnType<ToolHost["instance"]>>;
+
+/** A task goes on with the engine of its directory, which hears its events and sees its status. */
+async function resume(instance: Instance, caller: Caller, id: string, prompt: string): Promise<Task> {
+  const { engine, engineIn, taskWorktrees } = instance;
+  const task = await engine.find(caller.sessionId, id);
+  const isHere = task.directory === engine.instance.directory || !(await taskWorktrees()).has(task);
+  return (isHere ? engine : await engineIn(task.directory)).resume(caller, task.id, prompt);
+}
+
+async function launch(
+  { engine, engineIn, taskWorktrees }: Instance,
+  caller: Caller,
+  input: TaskArguments,
+  context: ToolContext,
+): Promise<{ task: Task; place?: string }> {
   const request = {
     description: (input.description ?? "").replaceAll(/\s+/g, " "),
     prompt: input.prompt,
@@ -183,7 +204,19 @@ async function launch(engine: Engine, caller: Caller, input: TaskArguments, cont
     always: ["*"],
     metadata: { description: asLine(request.description, TITLE), subagent_type: agent.name },
   });
-  return engine.launch(caller, request, agent);
+  if (input.worktree !== true) return { task: await engine.launch(caller, request, agent) };
+  if (request.fork || input.after !== undefined) {
+    const message = "worktree excludes fork, which works where this conversation does, and after. Give one of them.";
+    throw new AsyncAgentsError("modes_exclusive", message);
+  }
+  const { directory } = engine.instance;
+  const wanted = { id: crypto.randomUUID(), name: request.description, directory };
+  return (await taskWorktrees()).launch(wanted, async ({ directory: place, branch, warnings }) => {
+    const own = await engineIn(place);
+    const task = await own.launch(caller, request, await own.checkLaunch(caller, request));
+    const notes = warnings.map((warning) => ` ${asLine(warning, TITLE)}`).join("");
+    return { task, place: ` It works in ${place}, on branch ${branch}.${notes}` };
+  });
 }
 
 /** Nobody waits for tasks that are not their own. */
@@ -217,8 +250,17 @@ async function output(host: ToolHost, input: OutputArguments, context: ToolConte
   const head = headText(task, Date.now());
   const note = waited === "timeout" ? `\nTime ran out after ${timeout} ms; the task goes on.` : "";
   const text = task.status === "completed" ? task.run.result : task.run.error;
-  if (isLive(task.status) || text === null) return head + note;
-  return `${head}${note}\n\n${pageText(host, task, text, input.page ?? 1)}`;
+  if (isLive(task.status)) return head + note;
+  const changes = await changesOf(host, task);
+  const done = changes === null ? "" : `\n\n${changes}`;
+  if (text === null) return head + note + done;
+  return `${head}${note}\n\n${pageText(host, task, text, input.page ?? 1)}${done}`;
+}
+
+/** What a task changed in a worktree of its own. */
+async function changesOf(host: ToolHost, task: Task): Promise<string | null> {
+  const { engine, taskWorktrees } = await host.instance();
+  return task.directory === engine.instance.directory ? null : (await taskWorktrees()).textOf(task);
 }
 
 function pageText({ prefix, newMark }: ToolHost, task: Task, text: string, page: number): string {

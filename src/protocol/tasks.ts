@@ -74,6 +74,23 @@ const noticeSchema = z.object({
   nextTryAt: isoTime.nullable().describe("when it is tried again"),
 });
 
+const changesSchema = z.object({
+  path: z.string().describe("the worktree"),
+  repo: z.string(),
+  branch: z.string(),
+  targetBranch: z.string().describe("where its work is to be merged"),
+  fileCount: wholeCount,
+  insertions: wholeCount,
+  deletions: wholeCount,
+  files: z.array(z.string()).describe("the first 20"),
+  uncommittedCount: wholeCount,
+  commits: wholeCount.describe("those that the target branch lacks"),
+  conflicts: z
+    .array(z.object({ file: z.string(), taskId: z.string() }))
+    .describe("files that other live tasks of the repository have changed, too; the first 20"),
+  incomplete: z.string().nullable().describe("what git could not read"),
+});
+
 export const taskSchema = z.object({
   id: z.string(),
   sessionID: z
@@ -123,6 +140,10 @@ export const taskSchema = z.object({
     .describe("the ids of the tasks that it starts after, and what happens if one of them does not complete"),
   clearedAt: isoTime.nullable().describe("when it left its parent's view; it stays in the history"),
   cancelRequestedAt: isoTime.nullable(),
+  changes: changesSchema
+    .nullable()
+    .optional()
+    .describe("what it changed in its own worktree, null where it has none; only in /v1/tasks/{id}"),
   notice: noticeSchema
     .nullable()
     .optional()
@@ -160,6 +181,7 @@ export const launchBodySchema = z.object({
   budget: budgetText.optional().describe(`what it and everything below it may use, such as ${BUDGET_FORM}`),
   queue: queueChoices.describe("any runner may do it: the task waits for one, and has no session until then"),
   ...afterChoices,
+  worktree: z.boolean().optional().describe("it works in a new git worktree of the directory, on its own branch"),
 });
 
 export const editBodySchema = z.object({

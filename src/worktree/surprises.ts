@@ -26,7 +26,8 @@ export async function surprisesOf(repo: Repo, branch: string, setup: string | nu
   return said;
 }
 
-async function uncommittedIn(place: GitLocation): Promise<string[]> {
+/** Paths with uncommitted changes, untracked folders included. */
+export async function uncommittedIn(place: GitLocation): Promise<string[]> {
   const args = [
     "status",
     "--porcelain=v1",

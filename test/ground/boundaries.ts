@@ -93,6 +93,11 @@ export const arrows: Arrow[] = [
   { from: "opencode/plugin.ts", to: ["hosts"], reason: "a composition root: makes the host of OpenCode's own client" },
   { from: "opencode/instance.ts", to: ["hosts"], reason: "a composition root: gives the host to the engine" },
   {
+    from: "opencode/worktree-engines.ts",
+    to: ["hosts"],
+    reason: "a composition root: makes the hosts of other directories of the same OpenCode",
+  },
+  {
     from: "opencode/storage.ts",
     to: ["store", "http"],
     reason: "a composition root: opens the store and starts the status API, once per process",

@@ -18,6 +18,7 @@ export const queryKeys = {
   runs: (id: string) => ["runs", id],
   runsAt: (id: string, standing: string) => ["runs", id, standing],
   changesAt: (id: string, standing: string) => ["changes", id, standing],
+  worktreeAt: (id: string, standing: string) => ["worktree", id, standing],
   noticeAt: (id: string, standing: string) => ["notice", id, standing],
   logs: (id: string) => ["logs", id],
   group: (id: string) => ["group", id],

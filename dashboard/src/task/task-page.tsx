@@ -27,6 +27,7 @@ import { RunList } from "./run-list.tsx";
 import { TaskFacts } from "./task-facts.tsx";
 import { TaskFamily } from "./task-family.tsx";
 import { TaskHeader } from "./task-header.tsx";
+import { TaskWorktree } from "./task-worktree.tsx";
 
 interface TaskPageProps {
   id: string;
@@ -69,6 +70,7 @@ function LoadedTask({ task, scroller, onReload }: LoadedTaskProps) {
   const end = (
     <>
       <ParentNotice task={task} />
+      <TaskWorktree task={task} />
       <Outcome task={task} onReload={onReload} />
       {!isLive(task) && (
         <Allowed to="resume">

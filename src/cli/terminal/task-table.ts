@@ -1,6 +1,7 @@
 /** How a task looks in a terminal: its row, its state in one word, its details. Pure. */
 
 import { isLive } from "../../model/task.ts";
+import { changesText } from "../../model/text/task-changes.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Paint } from "./paint.ts";
 import type { Column } from "./table.ts";
@@ -190,5 +191,6 @@ export function taskFields(task: BackgroundTask, paint: Paint, now: number): (re
   if (task.error)
     fields.push(task.status === "error" ? ["error", paint.red(task.error.trim())] : ["because", task.error.trim()]);
   if (task.result) fields.push(["result", task.result.trim()]);
+  if (task.changes) fields.push(["worktree", changesText(task.changes)]);
   return fields;
 }

@@ -232,7 +232,9 @@ export class Delivery {
     for (const notice of notices) {
       const task = await store.task(notice.taskId);
       const run = task?.run.number === notice.run ? task.run : await store.run(notice.taskId, notice.run);
-      if (task && run) views.push({ notice, task, run });
+      if (!task || !run) continue;
+      const changes = notice.kind === "ended" ? await this.#context.changesOf?.(task) : null;
+      views.push({ notice, task, run, ...(changes && { changes }) });
     }
     return views;
   }

@@ -9,10 +9,10 @@ import { requireBudget } from "../../model/budgets/budget-text.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { type CallOrigin, callerName, isOwner, isPerson } from "../../protocol/call-origin.ts";
-import type { LaunchBody } from "../../protocol/tasks.ts";
+import type { BackgroundTask, LaunchBody } from "../../protocol/tasks.ts";
 import type { OperationContext } from "../api-context.ts";
 import { wireDetail, wireSteering, wireTask, withQueuePlace } from "../wire.ts";
-import type { RemoteHandlers, StatusHandlers } from "./status-handler.ts";
+import type { RemoteHandlers, StatusCall, StatusHandlers } from "./status-handler.ts";
 
 /** Those that the process which is asked performs itself, whoever drives the task. */
 export const ownHandlers: StatusHandlers<"cancel" | "remove" | "attach"> = {
@@ -79,6 +79,7 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
     const after = call.input.after && { after: afterOf(call.input.after, call.input.ifFailed) };
     const budget = call.input.budget === undefined ? {} : { budget: requireBudget(call.input.budget) };
     const launch = { description, prompt, agent, ...place, batch, ...after, ...budget };
+    if (call.input.worktree === true) return launchInWorktree(context, call, launch);
     if (call.input.queue !== undefined) {
       const { task } = await queueTask(desk, queuedLaunch(launch, call.input), origin);
       return withQueuePlace(wireTask(task), (await desk.queuePlaces([task])).get(task.id));
@@ -119,6 +120,35 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
     return other === null ? wireTask(await find()) : remote.call(other, "answer", call);
   },
 };
+
+/** By a process that opens hosts itself: this one, or else the daemon. */
+async function launchInWorktree(
+  { desk, remote, taskWorktrees }: OperationContext,
+  call: StatusCall<"launch">,
+  { host, directory, ...launch }: Parameters<typeof launchTask>[1],
+): Promise<BackgroundTask> {
+  if (call.input.queue !== undefined || call.input.after !== undefined || directory === null) {
+    const message = "worktree needs the directory of a repository, and excludes queue and after.";
+    throw new AsyncAgentsError("invalid_input", message, {
+      details: { parameters: ["worktree", "directory", "queue", "after"] },
+    });
+  }
+  if (!taskWorktrees || !desk.opensHosts) {
+    const daemon = await remote.daemon();
+    if (daemon !== null) return remote.call(daemon, "launch", call);
+    throw new AsyncAgentsError(
+      "daemon_unavailable",
+      "A launch with worktree needs the daemon. Start it: asyncagents up",
+    );
+  }
+  const place = { id: crypto.randomUUID(), name: launch.description, directory: folderOf(directory) };
+  return taskWorktrees.launch(place, async (worktree) => {
+    const wanted = { ...launch, host: host ?? "opencode", directory: worktree.directory };
+    const launched = await launchTask(desk, wanted, async () => null);
+    if ("task" in launched) return wireTask(launched.task);
+    throw new AsyncAgentsError("host_unavailable", "Another program works in the new worktree. Try again.");
+  });
+}
 
 /** A queued task needs a folder, because nobody here serves it. */
 function queuedLaunch(

@@ -61,10 +61,12 @@ export const readHandlers: StatusHandlers<ReadName> = {
     const tasks = page.tasks.map((task) => withQueuePlace(wireTask(task, TEXT_CHARS), places.get(task.id)));
     return { tasks, total: page.total, limit, offset };
   },
-  async task({ overview, desk }, { id }) {
+  async task({ overview, desk, taskWorktrees }, { id }) {
     const task = await overview.task(id);
     const place = (await desk.queuePlaces([task])).get(id);
-    return withQueuePlace(wireDetail(task, await overview.notice(id)), place);
+    // A worktree that cannot be read must not hide the task.
+    const changes = (await taskWorktrees?.changesOf(task).catch(() => null)) ?? null;
+    return { ...withQueuePlace(wireDetail(task, await overview.notice(id)), place), changes };
   },
   runs: async ({ overview }, { id }) => (await overview.runs(id)).map((run) => wireRun(run, id)),
   async logs(context, call) {

@@ -2,7 +2,7 @@
  * Written rules about who is told what: by kind, agent, directory and who launched it. All rules that fit count; a
  * channel that several of them name gets it once, urgent if one of them says so. Pure.
  */
-import { isLike } from "../like.ts";
+import { isLike } from "../text/like.ts";
 import type { Notable, NotifiedKind } from "./notification.ts";
 
 export interface NotificationRule {

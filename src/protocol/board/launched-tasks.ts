@@ -27,7 +27,7 @@ export const launchedTaskOperations = {
     title: "Launch a task without a project",
     role: "launch",
     description:
-      "Starts an agent in a folder, without worktree, project or attempt. Returns at once; wait_tasks tells how it ends. A person has to approve a folder outside of all projects once.",
+      "Starts an agent in a folder, without project or attempt. Returns at once; wait_tasks tells how it ends. A person has to approve a folder outside of all projects once.",
     toolset: "extended",
     destructive: true,
     openWorld: true,
@@ -39,6 +39,7 @@ export const launchedTaskOperations = {
       executor: executor("What runs the agent; OPENCODE when absent").optional(),
       variant,
       ...runChoices,
+      worktree: z.boolean().optional().describe("Work in a new git worktree of the folder, on its own branch"),
       queue: queueChoices.describe("Wait for any runner (asyncagents runner) to do it, instead of starting it here"),
       after: z
         .array(handle("A task"))
@@ -56,6 +57,14 @@ export const launchedTaskOperations = {
     output: z.object({
       handle: z.string().describe("The launched task; wait_tasks takes it"),
       status: z.string().describe("running"),
+      worktree: z
+        .object({
+          directory: z.string().describe("Where it works"),
+          branch: z.string().describe("The branch with its work"),
+        })
+        .optional()
+        .describe("Where it works, if it has a worktree"),
+      warnings: z.array(z.string()).optional().describe("What the worktree lacks"),
       only_here: z
         .string()
         .optional()
@@ -90,6 +99,7 @@ export const launchedTaskOperations = {
             progress: z.string().describe("What it did so far, in a line"),
             result: z.string().nullable().describe("What it ended with, up to 8,000 characters; null before"),
             error: z.string().nullable().describe("Why it failed or was cancelled; null otherwise"),
+            changes: z.string().optional().describe("What it changed in its worktree, and how to merge it"),
           }),
         )
         .describe("In the order that was asked for"),

@@ -1,9 +1,9 @@
-/** Notifications through the real command and daemon: what is configured is sent, shown, tried again, and kept secret. */
+/** Notifications through the real command and daemon: sent as configured, shown, tried again, and kept secret. */
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { receiver } from "../engine/notifications/receiver.ts";
-import { cliWorld } from "./cli-bed.ts";
+import { receiver } from "../../engine/notifications/receiver.ts";
+import { cliWorld } from "../cli-bed.ts";
 
 const SECRETS = ["tk_secret_token", "hook_secret_word", "secret-topic", "secret-path"];
 
