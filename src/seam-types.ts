@@ -65,6 +65,7 @@ export type {
 } from "./model/task.ts";
 export type { Applied, NoticeIntent, NoticeWake, Refusal, Refused, Transition } from "./model/transition.ts";
 export type { BeatingProcess, LeasedProcess, ProcessIdentity } from "./process/liveness.ts";
+export type { PushKeys, PushSubscription } from "./process/web-push.ts";
 export type { AccessRecords } from "./store/access/records.ts";
 export type {
   AttemptRecord,
@@ -90,7 +91,9 @@ export type {
   NotificationOutcome,
   NotificationRecords,
   NotificationState,
+  PushRecords,
   StoredNotification,
+  StoredSubscription,
 } from "./store/notifications/records.ts";
 export type {
   ClaimedRun,

@@ -47,6 +47,12 @@ export const STATUS_ADDRESSES = {
   testNotification: { method: "POST", path: "/v1/notifications/test", sends: "body" },
   /** Tries a failed notification again. */
   retryNotification: { method: "POST", path: "/v1/notifications/:id/retry", sends: null },
+  /** The public key for Web Push. */
+  pushKey: { method: "GET", path: "/v1/push/key", sends: null },
+  /** Sends notifications to a browser. */
+  subscribePush: { method: "POST", path: "/v1/push/subscribe", sends: "body" },
+  /** Sends it no more of them. */
+  unsubscribePush: { method: "POST", path: "/v1/push/unsubscribe", sends: "body" },
   /** The whole API as an OpenAPI document. */
   openapi: { method: "GET", path: "/v1/openapi.json", sends: null },
   /** Who the caller is to this server, and what the caller may do. */

@@ -26,7 +26,7 @@ export const notificationSchema = z.object({
 
 export const channelSchema = z.object({
   name: z.string(),
-  type: z.enum(["ntfy", "webhook", "slack"]),
+  type: z.enum(["ntfy", "webhook", "slack", "push"]),
   target: z.string().describe("where it goes, without anything secret"),
   problem: z.string().nullable().describe("why this server cannot use it"),
   pending: wholeCount,
@@ -43,7 +43,38 @@ export type NotificationsPage = z.infer<typeof notificationsSchema>;
 export type WireNotification = z.infer<typeof notificationSchema>;
 export type WireChannel = z.infer<typeof channelSchema>;
 
+const base64url = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .regex(/^[\w-]+$/, "must be base64url");
+
 export const notificationOperations = {
+  pushKey: statusOperation({
+    title: "The public key for Web Push; null if no channel of this server uses it",
+    role: "read",
+    output: z.object({ publicKey: z.string().nullable() }),
+  }),
+  subscribePush: statusOperation({
+    title: "Send notifications to a browser by Web Push",
+    role: "answer",
+    input: z.object({
+      endpoint: z.string().max(1000).describe("at the push service of a known browser, as the browser gave it"),
+      p256dh: base64url(100).describe("the browser's public key"),
+      auth: base64url(40).describe("the browser's secret"),
+    }),
+    output: z.object({ subscribed: z.boolean() }),
+    access: "token",
+    errors: ["invalid_input", "too_large"],
+  }),
+  unsubscribePush: statusOperation({
+    title: "Send a browser no more notifications",
+    role: "answer",
+    input: z.object({ endpoint: z.string().max(1000) }),
+    output: z.object({ subscribed: z.boolean() }),
+    access: "token",
+    errors: ["invalid_input", "too_large"],
+  }),
   notifications: statusOperation({
     title: "The channels for notifications, and what was sent to them, newest first",
     role: "read",

@@ -5,13 +5,13 @@ import { useState } from "react";
 import { useChoice } from "../browser/stored-choice.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { areNotificationsOn, notificationChoice, turnNotificationsOn } from "./notifications.ts";
+import { areNotificationsOn, notificationChoice, turnNotificationsOff, turnNotificationsOn } from "./notifications.ts";
 
 export function Bell() {
   const isOn = areNotificationsOn(useChoice(notificationChoice));
   const [refusal, setRefusal] = useState<string | null>(null);
   const toggle = async () => {
-    if (isOn) notificationChoice.choose("off");
+    if (isOn) turnNotificationsOff();
     else setRefusal(await turnNotificationsOn());
   };
   const title = refusal ?? (isOn ? "Notifications are on" : "Notify me when a task ends or needs me");

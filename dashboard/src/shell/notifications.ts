@@ -10,6 +10,7 @@ import { TurningPoints } from "../live/turning-points.ts";
 import { navigate } from "../routing/location.ts";
 import { taskPath } from "../routing/route.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
+import { subscribeToPush, unsubscribeFromPush } from "./push.ts";
 
 export const notificationChoice = new StoredChoice("asyncagents.notifications", ["off", "on"], "off");
 
@@ -25,7 +26,16 @@ export async function turnNotificationsOn(): Promise<string | null> {
   const permission = await Notification.requestPermission();
   if (permission !== "granted") return "The browser does not allow notifications for this page.";
   notificationChoice.choose("on");
-  return null;
+  // The browser's own service may be unreachable; the open page still notifies.
+  return subscribeToPush().then(
+    () => null,
+    (failure: Error) => `Only while this page is open: ${failure.message}`,
+  );
+}
+
+export function turnNotificationsOff(): void {
+  notificationChoice.choose("off");
+  void unsubscribeFromPush().catch(() => {});
 }
 
 export function areNotificationsOn(choice: string): boolean {

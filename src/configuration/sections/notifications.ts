@@ -40,7 +40,7 @@ export const notifications = {
   means: "What people are told outside of the program. For the daemon, runners, and OpenCode with the plugin.",
   settings: {
     channels: setting(channels, {
-      means: "Where notifications go, by name: ntfy, webhook or slack. Secrets may be env:NAME.",
+      means: "Where notifications go, by name: ntfy, webhook, slack or push. Secrets may be env:NAME.",
       default: {},
       shown: shownChannels,
     }),

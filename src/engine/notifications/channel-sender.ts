@@ -6,9 +6,9 @@
 import { messageOf } from "../../model/errors.ts";
 import { type NotificationContent, summaryOf, withoutDetails } from "../../model/notifications/notification.ts";
 import type { NotificationOutcome, StoredNotification } from "../../store/notifications/records.ts";
-import type { Channel } from "./channels/channel.ts";
+import type { Channel, ChannelTarget, Outgoing } from "./channels/channel.ts";
 import type { NotifierContext } from "./notifier-context.ts";
-import { post } from "./post.ts";
+import { type Posted, post } from "./post.ts";
 
 /** Longer than an attempt can take. */
 const LEASE_MS = 60_000;
@@ -104,13 +104,16 @@ export class ChannelSender {
 
   async #attempt({ id, content, attempts }: StoredNotification): Promise<NotificationOutcome> {
     const { now, reach } = this.#context;
-    const { request, hasDetails } = this.#channel;
-    if (request === null || attempts > MOST_ATTEMPTS) {
+    const { targets, hasDetails } = this.#channel;
+    if (targets === null || attempts > MOST_ATTEMPTS) {
       return { state: "failed", reason: "the processes that sent it ended before they could record it" };
     }
     const shown = hasDetails ? content : withoutDetails(content);
     const outgoing = { id, content: shown, link: this.#linkOf(content), at: now() };
-    const posted = await post(request(outgoing), { clock: this.#context, signal: this.#ending.aborting });
+    const receivers = await targets();
+    if (receivers.length === 0)
+      return { state: "failed", reason: "no browser is subscribed: the bell on the dashboard does it" };
+    const posted = await this.#sendTo(receivers, outgoing);
     if (posted.isDelivered) {
       reach?.("notification-sent");
       return { state: "delivered" };
@@ -118,6 +121,19 @@ export class ChannelSender {
     const { reason, pauseMs } = posted;
     if (attempts >= MOST_ATTEMPTS) return { state: "failed", reason };
     return { state: "pending", reason, dueAt: now() + Math.max(pauseMs, pauseAfterAttempt(attempts)) };
+  }
+
+  /** To all of them, at once. One failure is enough for another attempt, in which all get it again, by its id. */
+  async #sendTo(receivers: readonly ChannelTarget[], outgoing: Outgoing): Promise<Posted> {
+    const options = { clock: this.#context, signal: this.#ending.aborting };
+    const send = async ({ request, gone }: ChannelTarget): Promise<Posted> => {
+      const posted = await post(request(outgoing), options);
+      if (posted.isDelivered || !posted.isGone || gone === undefined) return posted;
+      await gone();
+      return { isDelivered: true };
+    };
+    const all = await Promise.all(receivers.map(send));
+    return all.find(({ isDelivered }) => !isDelivered) ?? { isDelivered: true };
   }
 
   /** A page of the dashboard, which asks for a token. There is never one in the address. */

@@ -45,6 +45,13 @@ const channelSchema = z.discriminatedUnion("type", [
     ...common,
   }),
   z.strictObject({ type: z.literal("slack"), url: address, ...common }),
+  z.strictObject({
+    type: z.literal("push"),
+    contact: words
+      .refine((text) => /^mailto:\S+@\S+$/.test(text) || isWebAddress(text), "mailto: or an address")
+      .describe("whom the push services may write to: mailto:me@example.org, or an https address"),
+    ...common,
+  }),
 ]);
 
 export type ChannelSettings = z.infer<typeof channelSchema>;

@@ -6,7 +6,8 @@
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import { testContent } from "../../model/notifications/notification.ts";
 import { settlesWithin } from "../../process/deadline.ts";
-import type { NotificationCounts, StoredNotification } from "../../store/notifications/records.ts";
+import { isPushService, isPushSubscription, newPushKeys } from "../../process/web-push.ts";
+import type { NotificationCounts, StoredNotification, StoredSubscription } from "../../store/notifications/records.ts";
 import { ChannelSender } from "./channel-sender.ts";
 import type { Channel } from "./channels/channel.ts";
 import { FeedReader } from "./feed-reader.ts";
@@ -45,7 +46,7 @@ export class Notifier {
     this.#reader = new FeedReader(context);
     const by = context.newId("ntr");
     const ending = { closing: this.#closing.signal, aborting: this.#aborting.signal };
-    const usable = context.channels.filter(({ request }) => request !== null);
+    const usable = context.channels.filter(({ targets }) => targets !== null);
     this.#senders = new Map(usable.map((channel) => [channel.name, new ChannelSender(context, channel, by, ending)]));
   }
 
@@ -106,6 +107,29 @@ export class Notifier {
     await store.notifications.add(name, [{ ...row, state: "pending", seq: null }], { seq: 0, now: at });
     this.#lookAfter(0);
     return found(await store.notifications.get(id), id);
+  }
+
+  /** The public key that browsers subscribe with; null if no channel uses Web Push. */
+  async pushKey(): Promise<string | null> {
+    const { channels, store } = this.#context;
+    if (!channels.some(({ type }) => type === "push")) return null;
+    return (await store.notifications.push.keys(newPushKeys())).publicKey;
+  }
+
+  /** Only services of known browsers are called: whoever subscribes must not choose any address. */
+  async subscribe(subscription: StoredSubscription): Promise<void> {
+    const { store, now } = this.#context;
+    if (!isPushService(subscription.endpoint) || !isPushSubscription(subscription)) {
+      const message =
+        "This is not a subscription at the push service of a known browser (Chrome, Edge, Firefox, Safari).";
+      throw new AsyncAgentsError("invalid_input", message, { details: { parameter: "endpoint" } });
+    }
+    if (await store.notifications.push.subscribe(subscription, now())) return;
+    throw new AsyncAgentsError("invalid_input", "Too many browsers are subscribed. Turn the bell off in one of them.");
+  }
+
+  async unsubscribe(endpoint: string): Promise<void> {
+    await this.#context.store.notifications.push.unsubscribe(endpoint);
   }
 
   async retry(id: string): Promise<StoredNotification> {

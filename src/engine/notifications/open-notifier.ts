@@ -24,7 +24,7 @@ export interface NotifierOptions extends Pick<NotifierContext, "store" | "log" |
 export function openNotifier({ settings, publicUrls, environment, ...context }: NotifierOptions): Notifier {
   return new Notifier({
     ...context,
-    channels: openChannels(settings.channels, environment),
+    channels: openChannels(settings.channels, environment, context.store.notifications.push),
     rules: settings.rules,
     quietHours: settings.quietHours ?? null,
     publicUrl: publicUrls[0]?.replace(/\/+$/, "") ?? null,

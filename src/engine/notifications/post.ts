@@ -10,8 +10,8 @@ const LONGEST_PAUSE_MS = 3_600_000;
 
 export type Posted =
   | { isDelivered: true }
-  /** `pauseMs`: for how long the receiver asked not to be called. */
-  | { isDelivered: false; reason: string; pauseMs: number };
+  /** `pauseMs`: for how long the receiver asked not to be called. `isGone`: it is not there, and may never be. */
+  | { isDelivered: false; reason: string; pauseMs: number; isGone: boolean };
 
 export async function post(
   { url, headers, body }: ChannelRequest,
@@ -41,11 +41,12 @@ function answerOf({ status, headers }: Response, now: number): Posted {
       `the receiver answered with a redirect (${status}), which is not followed: configure its real address`,
     );
   }
-  return failed(`the receiver answered ${status}`, pauseOf(headers.get("retry-after"), now));
+  const isGone = status === 404 || status === 410;
+  return { ...failed(`the receiver answered ${status}`, pauseOf(headers.get("retry-after"), now)), isGone };
 }
 
-function failed(reason: string, pauseMs = 0): Posted {
-  return { isDelivered: false, reason, pauseMs };
+function failed(reason: string, pauseMs = 0): Extract<Posted, { isDelivered: false }> {
+  return { isDelivered: false, reason, pauseMs, isGone: false };
 }
 
 /** In seconds, or as a date. */

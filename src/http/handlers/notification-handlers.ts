@@ -1,12 +1,18 @@
 /** The handlers about notifications. Only people send tests and try again: an agent could fill somebody's phone. */
 import type { Notifier } from "../../engine/notifications/notifier.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
-import { type CallOrigin, isPerson } from "../../protocol/call-origin.ts";
+import { type CallOrigin, callerName, isPerson } from "../../protocol/call-origin.ts";
 import type { ApiContext } from "../api-context.ts";
 import { wireNotification } from "../wire.ts";
 import type { StatusHandlers } from "./status-handler.ts";
 
-type Names = "notifications" | "testNotification" | "retryNotification";
+type Names =
+  | "notifications"
+  | "testNotification"
+  | "retryNotification"
+  | "pushKey"
+  | "subscribePush"
+  | "unsubscribePush";
 
 export const notificationHandlers: StatusHandlers<Names> = {
   async notifications({ overview, notifier }, { input: { state, channel, limit } }) {
@@ -17,6 +23,15 @@ export const notificationHandlers: StatusHandlers<Names> = {
   testNotification: async (context, { input, origin }) =>
     wireNotification(await notifierOf(context, origin).test(input.channel)),
   retryNotification: async (context, { id, origin }) => wireNotification(await notifierOf(context, origin).retry(id)),
+  pushKey: async ({ notifier }) => ({ publicKey: (await notifier?.pushKey()) ?? null }),
+  async subscribePush(context, { input, origin }) {
+    await notifierOf(context, origin).subscribe({ ...input, addedBy: callerName(origin) });
+    return { subscribed: true };
+  },
+  async unsubscribePush(context, { input: { endpoint }, origin }) {
+    await notifierOf(context, origin).unsubscribe(endpoint);
+    return { subscribed: false };
+  },
 };
 
 function notifierOf({ notifier }: ApiContext, origin: CallOrigin): Notifier {

@@ -50,6 +50,9 @@ type ReadName = Exclude<
   | "notifications"
   | "testNotification"
   | "retryNotification"
+  | "pushKey"
+  | "subscribePush"
+  | "unsubscribePush"
 >;
 
 export const readHandlers: StatusHandlers<ReadName> = {

@@ -1,6 +1,6 @@
 /**
- * Migration 23: notifications for people outside, and how far each of their channels has read the feed. Never edited
- * once released.
+ * Migration 23: notifications for people outside, how far each of their channels has read the feed, and the browsers
+ * that get them by Web Push. Never edited once released.
  */
 import { type Kysely, sql } from "kysely";
 import type { Dialect } from "../database.ts";
@@ -38,6 +38,20 @@ export async function notificationTables(kysely: Kysely<Schema>, dialect: Dialec
     .execute();
   await schema.createIndex("notifications_by_task").on("notifications").columns(["task_id"]).execute();
   await schema.createIndex("notifications_by_time").on("notifications").columns(["created_at", "id"]).execute();
+  await schema
+    .createTable("push_subscriptions")
+    .addColumn("endpoint", id, (column) => column.primaryKey())
+    .addColumn("p256dh", "text", (column) => column.notNull())
+    .addColumn("auth", "text", (column) => column.notNull())
+    .addColumn("added_by", "text", (column) => column.notNull())
+    .addColumn("created_at", number, (column) => column.notNull())
+    .execute();
+  await schema
+    .createTable("push_keys")
+    .addColumn("name", id, (column) => column.primaryKey())
+    .addColumn("public_key", "text", (column) => column.notNull())
+    .addColumn("private_key", "text", (column) => column.notNull())
+    .execute();
   await schema
     .createTable("notification_channels")
     .addColumn("channel", id, (column) => column.primaryKey())

@@ -7,6 +7,7 @@ import type { Dialect } from "../database.ts";
 import { databaseTime } from "../database-time.ts";
 import type { Schema } from "../schema.ts";
 import { lock } from "../sql/lock.ts";
+import { kyselyPush } from "./kysely-push.ts";
 import { notificationOf, readCounts, readList, readOne } from "./reads.ts";
 import type {
   ChannelPosition,
@@ -33,6 +34,7 @@ export function kyselyNotifications({
 }): NotificationRecords {
   const time = (now: number) => databaseTime(dialect, now);
   return {
+    push: kyselyPush({ read, write }),
     open: (channel, start) => write((kysely) => openChannel(kysely, channel, start)),
     add: (channel, notifications, at) => write((kysely) => addAll(kysely, channel, notifications, at)),
     async claim(claim) {

@@ -4,6 +4,7 @@
  * a lease; who lost it cannot record anything. No behaviour.
  */
 import type { NotificationContent } from "../../model/notifications/notification.ts";
+import type { PushKeys, PushSubscription } from "../../process/web-push.ts";
 
 /**
  * `held`: waits for the end of quiet hours. `merged`: another one, a summary, tells it. `failed`: given up, until
@@ -62,7 +63,24 @@ export interface NotificationCounts {
   failed: number;
 }
 
+/** A browser that gets notifications by Web Push. */
+export interface StoredSubscription extends PushSubscription {
+  addedBy: string;
+}
+
+export interface PushRecords {
+  /** The key pair of this store; the given one if it has none yet. */
+  keys(made: PushKeys): Promise<PushKeys>;
+  /** Oldest first; there are at most 50. */
+  subscriptions(): Promise<StoredSubscription[]>;
+  /** False if there are too many. One that is known is replaced. */
+  subscribe(subscription: StoredSubscription, now: number): Promise<boolean>;
+  /** False if it was not there. */
+  unsubscribe(endpoint: string): Promise<boolean>;
+}
+
 export interface NotificationRecords {
+  readonly push: PushRecords;
   /** The channel's position; a new one begins at `seq`. */
   open(channel: string, start: ChannelPosition): Promise<ChannelPosition>;
   /**

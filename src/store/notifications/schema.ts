@@ -3,6 +3,8 @@
 export interface NotificationSchema {
   notifications: NotificationsTable;
   notification_channels: NotificationChannelsTable;
+  push_subscriptions: PushSubscriptionsTable;
+  push_keys: PushKeysTable;
 }
 
 interface NotificationsTable {
@@ -34,4 +36,20 @@ interface NotificationChannelsTable {
   channel: string;
   seq: number;
   since: number;
+}
+
+/** The browsers that get notifications by Web Push. */
+interface PushSubscriptionsTable {
+  endpoint: string;
+  p256dh: string;
+  auth: string;
+  added_by: string;
+  created_at: number;
+}
+
+/** The key pair of this store, with which browsers know us. */
+interface PushKeysTable {
+  name: string;
+  public_key: string;
+  private_key: string;
 }

@@ -74,7 +74,7 @@ export async function notifierBed(start = Date.now()): Promise<NotifierBed> {
         store: on,
         log: { info: line, error: line },
         newId: makeId,
-        channels: openChannels(channels, environment),
+        channels: openChannels(channels, environment, on.notifications.push),
         rules: [],
         quietHours: null,
         publicUrl: null,

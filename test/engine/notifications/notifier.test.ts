@@ -1,5 +1,5 @@
 /** What receivers on loopback get from a real store: exactly what the settings say, once each in the normal case. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { ChannelSettings } from "../../../src/engine/notifications/notification-settings.ts";
 import type { TaskEvent } from "../../../src/model/events.ts";
@@ -8,6 +8,9 @@ import { completed, create } from "../../../src/testing/sample-task.ts";
 import { allIn, asking, failure, whenStored } from "./events.ts";
 import { notifierBed } from "./notifier-bed.ts";
 import { receiver } from "./receiver.ts";
+
+// A busy machine needs a while.
+setDefaultTimeout(30_000);
 
 describe("channels", () => {
   test("a webhook gets each thing once, signed as the Standard Webhooks specification says", async () => {

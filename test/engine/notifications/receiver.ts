@@ -6,6 +6,7 @@ export interface Received {
   method: string;
   headers: Headers;
   /** As it came. */
+  bytes: Buffer;
   text: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into what arrived
   json: any;
@@ -30,10 +31,12 @@ export function receiver(answer: Answer = () => new Response("ok")): Receiver {
     port: 0,
     idleTimeout: 60,
     async fetch(request) {
-      const text = await request.text();
+      const bytes = Buffer.from(await request.arrayBuffer());
+      const text = bytes.toString();
+      const isJson = request.headers.get("content-type") === "application/json";
       const { pathname: path } = new URL(request.url);
       const { method, headers } = request;
-      const got = { path, method, headers, text, json: text === "" ? null : JSON.parse(text) };
+      const got = { path, method, headers, bytes, text, json: isJson ? JSON.parse(text) : null };
       received.push(got);
       for (const waiter of [...waiting]) waiter();
       return own.answer(got);

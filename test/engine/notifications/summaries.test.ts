@@ -1,9 +1,12 @@
 /** Quiet hours, and many notifications at once: what is told later is told as one. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { completed, create } from "../../../src/testing/sample-task.ts";
 import { allIn, asking, failure, whenStored } from "./events.ts";
 import { notifierBed } from "./notifier-bed.ts";
 import { receiver } from "./receiver.ts";
+
+// A busy machine needs a while.
+setDefaultTimeout(30_000);
 
 describe("quiet hours", () => {
   const quietHours = { from: "22:00", to: "07:00", timeZone: "Europe/Berlin" };

@@ -32,6 +32,7 @@ export interface ApiOptions {
   origins?: readonly string[];
   heartbeatMs?: number;
   daemon?: ApiServerOptions["daemon"];
+  notifier?: ApiServerOptions["notifier"];
   /** How long other processes may take. */
   patience?: CallPatience;
   /** Replaces members of the store, for the server only. */
@@ -122,6 +123,7 @@ export async function startApi(options: ApiOptions = {}): Promise<Api> {
     origins: options.origins ?? [],
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
     ...(options.daemon ? { daemon: options.daemon } : {}),
+    ...(options.notifier ? { notifier: options.notifier } : {}),
   });
   atEnd(world, () => server.stop());
   atEnd(world, () => performer.stop());

@@ -19,7 +19,14 @@ export interface Outgoing {
 export interface ChannelRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
-  body: string;
+  body: string | Uint8Array<ArrayBuffer>;
+}
+
+/** One receiver of a channel. */
+export interface ChannelTarget {
+  request(outgoing: Outgoing): ChannelRequest;
+  /** Called if the receiver says that it is gone for good; absent if that is a failure like any other. */
+  gone?(): Promise<void>;
 }
 
 export interface Channel {
@@ -31,8 +38,8 @@ export interface Channel {
   heedsQuietHours: boolean;
   /** Many at once become a summary: people read it, not a program. */
   isForPeople: boolean;
-  /** Null if it cannot be used; then `problem` says why. */
-  request: ((outgoing: Outgoing) => ChannelRequest) | null;
+  /** Who gets it; null if the channel cannot be used: then `problem` says why. */
+  targets: (() => Promise<readonly ChannelTarget[]>) | null;
   problem: string | null;
 }
 

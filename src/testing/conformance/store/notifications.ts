@@ -129,4 +129,19 @@ export function notificationSuite({ fresh, handles }: StoreBed): void {
     await add(store, [row(2, "new")], 2);
     expect(Object.keys(await states(store))).toEqual(["new"]);
   });
+
+  test("the first key pair for Web Push stays, whoever offers another; subscriptions are known by their address", async () => {
+    const stores = await handles(3);
+    const [store] = stores as [Store];
+    const offered = stores.map((each, index) =>
+      each.notifications.push.keys({ publicKey: `public ${index}`, privateKey: `private ${index}` }),
+    );
+    const [first] = await Promise.all(offered);
+    for (const keys of await Promise.all(offered)) expect(keys).toEqual(first as NonNullable<typeof first>);
+    const { push } = store.notifications;
+    const one = { endpoint: "https://push/1", p256dh: "a", auth: "b", addedBy: "me" };
+    expect([await push.subscribe(one, 1), await push.subscribe({ ...one, auth: "c" }, 2)]).toEqual([true, true]);
+    expect(await push.subscriptions()).toEqual([{ ...one, auth: "c" }]);
+    expect([await push.unsubscribe(one.endpoint), await push.unsubscribe(one.endpoint)]).toEqual([true, false]);
+  });
 }
