@@ -41,9 +41,9 @@ export async function launchInFolder(
   const description = input.description?.trim() || (prompt.trim().split("\n")[0] ?? "").slice(0, DESCRIPTION);
   const choices = runChoicesOf(host, input);
   const after = input.after === undefined ? {} : { after: afterOf(input.after, input.if_failed) };
+  if (input.worktree === true && (input.queue ?? input.after) !== undefined) throw laterWorktree();
   const launch = { description, prompt, agent: variant, batch: null, host, directory, ...choices, ...after };
   if (input.queue !== undefined) {
-    if (input.worktree === true) throw queuedWorktree();
     const { task, bound } = await queueTask(parts.desk, { ...launch, choices: input.queue }, call.origin);
     return { handle: task.id, status: task.status, ...(bound !== null && { only_here: bound }) };
   }
@@ -162,9 +162,8 @@ export async function lowerBudget(
   return { budget: usageText(await store.budgets.set(budgetId("task", id), change)) };
 }
 
-function queuedWorktree(): AsyncAgentsError {
-  const message =
-    "queue and worktree exclude each other: a runner decides where a queued task works. Give one of them.";
+function laterWorktree(): AsyncAgentsError {
+  const message = "worktree excludes queue and after: it is made now, from what is there now. Give one of them.";
   return new AsyncAgentsError("invalid_input", message, { details: { field: "worktree" } });
 }
 

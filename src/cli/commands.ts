@@ -28,9 +28,9 @@ import { completeCommand, completionCommand } from "./commands/setup/completion.
 import { configCommand } from "./commands/setup/config.ts";
 import { doctorCommand } from "./commands/setup/doctor.ts";
 import { installCommand } from "./commands/setup/install.ts";
+import { NOTIFICATION_COMMANDS } from "./commands/setup/notifications.ts";
 import { BUDGET_COMMANDS } from "./commands/spending/budget.ts";
 import { statsCommand } from "./commands/spending/stats.ts";
-import { NOTIFICATION_COMMANDS } from "./commands/setup/notifications.ts";
 import {
   cancelCommand,
   editCommand,

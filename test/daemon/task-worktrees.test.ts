@@ -52,5 +52,8 @@ test("launch_task with worktree gives the place, and wait_tasks what was changed
   await expect(client.operate("launch_task", { ...input, directory: work })).rejects.toThrow(
     "A task can have a worktree only in a git repository.",
   );
-  await expect(client.operate("launch_task", { ...input, queue: {} })).rejects.toThrow("exclude each other");
+  await expect(client.operate("launch_task", { ...input, queue: {} })).rejects.toThrow(
+    "worktree excludes queue and after",
+  );
+  await expect(client.operate("launch_task", { ...input, after: [handle] })).rejects.toThrow("worktree excludes");
 }, 60_000);
