@@ -8,8 +8,8 @@ export const RUN_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/model/live-run/ending.ts",
-        old: "if (!isPrompted(run)) return end(stopping, verdict, totalsOf(run.activity), at);",
-        new: "if (run !== null) return end(stopping, verdict, totalsOf(run.activity), at);",
+        old: "if (!isPrompted(run)) return end(stopping, verdict, progressOf(run, at), at);",
+        new: "if (run !== null) return end(stopping, verdict, progressOf(run, at), at);",
       },
     ],
   },
