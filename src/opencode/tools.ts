@@ -58,7 +58,7 @@ export function tools(host: ToolHost): Record<string, ToolDefinition> {
   return Object.fromEntries(
     Object.entries({
       task: define(
-        "Launch an agent in the background and go on: you are told when it ends, so do not poll. Or continue a completed one with resume.",
+        "Launch a background agent. You are told when it ends, so do not poll. Or resume a completed one.",
         {
           description: z.string().optional().describe("3-6 words; required unless resume"),
           prompt: z.string().describe("What to do, self-contained"),
@@ -71,7 +71,7 @@ export function tools(host: ToolHost): Record<string, ToolDefinition> {
           if_failed: z.enum(IF_FAILED).optional().describe("If one of them fails"),
           worktree: z.boolean().optional().describe("Own git worktree and branch"),
           wake: z.enum(WAKES).optional().describe("Which ends start a turn; all: the group's last"),
-          budget: z.string().optional().describe("Most it may use, like $2 30min 500ktok 5tasks"),
+          budget: z.string().optional().describe("Limits, like $2 30min 500ktok 5tasks"),
         },
         (input: TaskArguments, context) => launchOrResume(host, input, context),
       ),
@@ -79,7 +79,7 @@ export function tools(host: ToolHost): Record<string, ToolDefinition> {
         "State or result of a task.",
         {
           task_id: taskId,
-          block: z.boolean().optional().describe("Wait until it ends or needs an answer"),
+          block: z.boolean().optional().describe("Wait until it ends or asks"),
           timeout: z.number().optional().describe("Longest wait in ms"),
           page: z.number().optional().describe("Page of a long result"),
         },
@@ -96,7 +96,7 @@ export function tools(host: ToolHost): Record<string, ToolDefinition> {
         (input: CancelArguments, context) => cancel(host, input, context),
       ),
       clear: define(
-        "Cancel what runs and empty the list. Cleared tasks can still be resumed.",
+        "Cancel what runs and empty the list. Tasks can still be resumed.",
         {},
         async (_input: object, context) => {
           const { cleared, cancelled } = await (await host.engine()).clear(context.sessionID);
