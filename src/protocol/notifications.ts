@@ -10,7 +10,9 @@ const KINDS = ["ended", "failed", "needs_you", "budget", "summary", "test"] as c
 export const notificationSchema = z.object({
   id: z.string().describe("the same however often it is sent: receivers recognise it"),
   channel: z.string(),
-  kind: z.enum(KINDS).describe("budget: a run was stopped at a limit; summary: several in one"),
+  kind: z
+    .enum(KINDS)
+    .describe("budget: a run was stopped at a limit, or a budget is used up, or 80 % of it; summary: several in one"),
   title: z.string(),
   taskId: z.string().nullable(),
   state: z

@@ -3,7 +3,7 @@
  * approval. Rows and position are stored together, so a crash neither loses nor repeats anything. Positions that only
  * pass over other events are stored now and then: reading those again is harmless.
  */
-import { type Notable, notableApproval, notableOf } from "../../model/notifications/notification.ts";
+import { mayBeNotable, type Notable, notableApproval, notableOf } from "../../model/notifications/notification.ts";
 import { rulingFor } from "../../model/notifications/notification-rules.ts";
 import { quietUntil } from "../../model/notifications/quiet-hours.ts";
 import type { Task } from "../../model/task.ts";
@@ -77,7 +77,7 @@ export class FeedReader {
     const tasks = new Map<string, Task | null>();
     const found: NumberedNotable[] = [];
     for (const { seq, taskId, event } of entries) {
-      if (!/^run\.(completed|failed|phased)$/.test(event.type)) continue;
+      if (!mayBeNotable(event)) continue;
       if (!tasks.has(taskId)) tasks.set(taskId, await this.#context.store.task(taskId));
       const task = tasks.get(taskId);
       const notable = task ? notableOf(seq, event, task) : null;

@@ -3,12 +3,13 @@
  * cut to one line each, with hidden characters spelled out. Pure: where it is sent, the rules and the channels decide.
  */
 import type { Approval } from "../approval.ts";
-import type { TaskEvent } from "../events.ts";
+import { subjectText } from "../budgets/budget-text.ts";
+import type { BudgetEvent, TaskEvent, TaskEventType } from "../events.ts";
 import { isBreach } from "../limits.ts";
 import type { Task } from "../task.ts";
 import { asLine } from "../text/foreign-text.ts";
 
-/** `budget`: a run was stopped at a limit. `failed`: any other failed run. */
+/** `budget`: a run was stopped at a limit, or a budget is used up, or nearly. `failed`: any other failed run. */
 export const NOTIFIED_KINDS = ["ended", "failed", "needs_you", "budget"] as const;
 export type NotifiedKind = (typeof NOTIFIED_KINDS)[number];
 
@@ -52,6 +53,29 @@ const WORDS: Record<NotifiedKind, string> = {
   needs_you: "Needs you",
   budget: "Stopped at a limit",
 };
+const COUNTED: Record<NotifiedKind, string> = {
+  ended: "finished",
+  failed: "failed",
+  needs_you: "waiting for you",
+  budget: "about limits",
+};
+const BUDGET_WORDS: Record<BudgetEvent["type"], string> = {
+  "budget.warned": "Budget nearly used up",
+  "budget.used_up": "Budget used up",
+};
+
+const NOTABLE: ReadonlySet<TaskEventType> = new Set([
+  "run.completed",
+  "run.failed",
+  "run.phased",
+  "budget.warned",
+  "budget.used_up",
+]);
+
+/** False if it is not worth telling, whatever its task is like. */
+export function mayBeNotable({ type }: TaskEvent): boolean {
+  return NOTABLE.has(type);
+}
 
 /** Null if the event is not worth telling, or what it asks has been answered meanwhile. */
 export function notableOf(seq: number, event: TaskEvent, task: Task): Notable | null {
@@ -64,6 +88,11 @@ export function notableOf(seq: number, event: TaskEvent, task: Task): Notable | 
   if (event.type === "run.failed") {
     return made(isBreach(event.error) ? "budget" : "failed", `event:${seq}`, event.error, event.run);
   }
+  if (event.type === "budget.warned" || event.type === "budget.used_up") {
+    const notable = made("budget", `event:${seq}`, event.text, task.run.number);
+    const title = titleOf(BUDGET_WORDS[event.type], subjectText({ id: event.budget }));
+    return { ...notable, content: { ...notable.content, title } };
+  }
   if (event.type !== "run.phased" || event.detail?.kind !== "waiting") return null;
   const { requestId, text } = event.detail;
   const isOpen = task.phaseDetail?.kind === "waiting" && task.phaseDetail.requestId === requestId;
@@ -75,7 +104,7 @@ export function notableApproval({ id, kind, directory, askedBy, createdAt }: App
   const content: NotificationContent = {
     kind: "needs_you",
     at: createdAt,
-    title: `${WORDS.needs_you}: an approval`,
+    title: titleOf(WORDS.needs_you, "an approval"),
     text: asLine(`${askedBy} wants to ${what} ${directory}`, TEXT_CHARS),
     taskId: null,
     run: null,
@@ -94,7 +123,7 @@ function taskContent(kind: NotifiedKind, at: number, task: Task): Omit<Notificat
   return {
     kind,
     at,
-    title: `${WORDS[kind]}: ${description}`,
+    title: titleOf(WORDS[kind], description),
     taskId: id,
     description,
     agent: asLine(agent, TITLE_CHARS),
@@ -102,6 +131,13 @@ function taskContent(kind: NotifiedKind, at: number, task: Task): Omit<Notificat
     directory,
     count: 1,
   };
+}
+
+const BEFORE_SUBJECT = ": ";
+
+/** What happened comes first: `withoutDetails` leaves only that. */
+function titleOf(happened: string, subject: string): string {
+  return `${happened}${BEFORE_SUBJECT}${asLine(subject, TITLE_CHARS)}`;
 }
 
 const SHOWN_IN_SUMMARY = 10;
@@ -112,7 +148,7 @@ export function summaryOf(parts: readonly NotificationContent[], at: number): No
   const more = parts.length - lines.length;
   const counts = NOTIFIED_KINDS.flatMap((kind) => {
     const count = parts.filter((part) => part.kind === kind).length;
-    return count === 0 ? [] : [`${count} ${WORDS[kind].toLowerCase()}`];
+    return count === 0 ? [] : [`${count} ${COUNTED[kind]}`];
   });
   return {
     kind: "summary",
@@ -133,7 +169,8 @@ export function summaryOf(parts: readonly NotificationContent[], at: number): No
 export function withoutDetails(content: NotificationContent): NotificationContent {
   const { kind, title } = content;
   const isOwn = kind === "summary" || kind === "test";
-  return { ...content, title: isOwn ? title : WORDS[kind], text: "", description: "", agent: null, directory: "" };
+  const [happened = ""] = title.split(BEFORE_SUBJECT);
+  return { ...content, title: isOwn ? title : happened, text: "", description: "", agent: null, directory: "" };
 }
 
 export function testContent(channel: string, at: number): NotificationContent {

@@ -2,7 +2,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { ChannelSettings } from "../../../src/engine/notifications/notification-settings.ts";
+import { NO_LIMITS } from "../../../src/model/budgets/budget.ts";
 import type { TaskEvent } from "../../../src/model/events.ts";
+import { noProgress } from "../../../src/model/progress.ts";
 import type { StoredNotification } from "../../../src/store/notifications/records.ts";
 import { completed, create } from "../../../src/testing/sample-task.ts";
 import { allIn, asking, failure, whenStored } from "./events.ts";
@@ -87,6 +89,33 @@ describe("channels", () => {
       expect(headers.get("webhook-signature")).toBe(`v1,${signed}`);
     }
     expect(new Set(hook.received.map(({ json }) => json.id)).size).toBe(4);
+  });
+
+  test("a budget is told once when it is nearly used up, once when it is, and without details only that", async () => {
+    const { store, clock, notifier } = await notifierBed();
+    const [all, bare] = [receiver(), receiver()];
+    const channels: Record<string, ChannelSettings> = {
+      all: { type: "webhook", url: all.url },
+      bare: { type: "webhook", url: bare.url, details: false },
+    };
+    await notifier({ channels, rules: [{ kinds: ["budget"] }] });
+    const at = clock.now();
+    await create(store, "t1", { budgets: { batch: { ...NO_LIMITS, cost: 1 } } });
+    for (const cost of [0.5, 0.85, 0.9, 1.2, 1.3]) {
+      await store.apply("t1", { type: "run.progressed", at, run: 0, progress: { ...noProgress(at), cost } });
+    }
+    await Promise.all([all.has(2), bare.has(2)]);
+    await whenStored(store, allIn("delivered", 4));
+    const told = (received: typeof all.received) =>
+      received.map(({ json: { kind, title, text } }) => [kind, title, text]);
+    expect(told(all.received)).toEqual([
+      ["budget", "Budget nearly used up: batch batch", "85 % of the budget of batch batch is used: $0.85 of $1.00"],
+      ["budget", "Budget used up: batch batch", "$1.20 of $1.00"],
+    ]);
+    expect(told(bare.received)).toEqual([
+      ["budget", "Budget nearly used up", ""],
+      ["budget", "Budget used up", ""],
+    ]);
   });
 
   test("an ntfy server gets topic, priority, tags and its token; a Slack webhook gets text that cannot act", async () => {
