@@ -71,11 +71,11 @@ export function newPushKeys(): PushKeys {
   return { publicKey: pointOf(createPublicKey(privateKey)).toString("base64url"), privateKey: d };
 }
 
-/** `random` is for tests: the key pair's number and the salt. */
+/** `random` is given in tests only. */
 export function pushRequest(
   { endpoint, p256dh, auth }: PushSubscription,
   { keys, contact, payload, urgency, at }: PushMessage,
-  random = { number: null as Buffer | null, salt: randomBytes(16) },
+  random: PushRandom = { number: null, salt: randomBytes(16) },
 ): { url: string; headers: Record<string, string>; body: Uint8Array<ArrayBuffer> } {
   const headers = {
     "content-type": "application/octet-stream",
@@ -96,10 +96,16 @@ interface PushMessage {
   at: number;
 }
 
+/** The private number of the key pair, null for a new one, and the salt. */
+interface PushRandom {
+  number: Uint8Array | null;
+  salt: Uint8Array;
+}
+
 function encrypted(
   text: string,
   { p256dh, auth }: Pick<PushSubscription, "p256dh" | "auth">,
-  { number, salt }: { number: Buffer | null; salt: Buffer },
+  { number, salt }: PushRandom,
 ): Uint8Array<ArrayBuffer> {
   const own = createECDH(CURVE);
   if (number === null) own.generateKeys();
@@ -118,7 +124,7 @@ function encrypted(
   return Uint8Array.from(Buffer.concat([salt, size, Buffer.from([ours.length]), ours, content, cipher.getAuthTag()]));
 }
 
-function derived(key: Buffer, salt: Buffer, info: Buffer, length: number): Buffer {
+function derived(key: Buffer, salt: Uint8Array, info: Buffer, length: number): Buffer {
   return Buffer.from(hkdfSync("sha256", key, salt, info, length));
 }
 
