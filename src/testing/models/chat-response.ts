@@ -10,11 +10,10 @@ export interface ChatUsage {
   completion_tokens: number;
 }
 
-export function chatErrorResponse(status: number, message: string, retryAfter?: number): Response {
+export function chatErrorResponse(status: number, message: string, headers: Record<string, string> = {}): Response {
   // Clients read the type as well as the status: OpenCode retries on "server_error" even if the status is 400.
   const type = status === 429 ? "rate_limit_exceeded" : status >= 500 ? "server_error" : "invalid_request_error";
-  const headers = retryAfter === undefined ? {} : { headers: { "retry-after": String(retryAfter) } };
-  return Response.json({ error: { message, type, param: null, code: null } }, { status, ...headers });
+  return Response.json({ error: { message, type, param: null, code: null } }, { status, headers });
 }
 
 export function completion(rendered: Rendered, model: string, id: string, usage: ChatUsage): Response {
@@ -40,7 +39,7 @@ export function stream(rendered: Rendered, model: string, id: string, usage: Cha
     yield delta({ role: "assistant", content: "" });
     for (const content of rendered.pieces) yield delta({ content });
     for (const [index, call] of rendered.calls.entries()) yield delta({ tool_calls: [{ index, ...toolCall(call) }] });
-    if (rendered.cut) await cutOff();
+    await cutOff(rendered);
     yield delta({}, finishReason(rendered));
     yield chunk({ choices: [], usage: total(usage) });
     yield encoder.encode("data: [DONE]\n\n");

@@ -26,10 +26,9 @@ const errorTypes: Record<number, string> = {
   529: "overloaded_error",
 };
 
-export function messagesErrorResponse(status: number, message: string, retryAfter?: number): Response {
+export function messagesErrorResponse(status: number, message: string, headers: Record<string, string> = {}): Response {
   const type = errorTypes[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
-  const headers = retryAfter === undefined ? {} : { headers: { "retry-after": String(retryAfter) } };
-  return Response.json({ type: "error", error: { type, message } }, { status, ...headers });
+  return Response.json({ type: "error", error: { type, message } }, { status, headers });
 }
 
 export function wholeMessage(rendered: Rendered, identity: Identity, usage: AnthropicUsage): Response {
@@ -47,7 +46,7 @@ export function messageStream(rendered: Rendered, identity: Identity, usage: Ant
     const message = opening(identity, usage);
     yield event("message_start", { message: { ...message, usage: { ...message.usage, output_tokens: 1 } } });
     yield* blocks(rendered);
-    if (rendered.cut) await cutOff();
+    await cutOff(rendered);
     const delta = { stop_reason: stopReason(rendered), stop_sequence: null };
     yield event("message_delta", { delta, usage: full(usage) });
     yield event("message_stop", {});
@@ -63,7 +62,7 @@ function* blocks({ pieces, calls, cut }: Rendered): Generator<Uint8Array> {
   if (pieces.length > 0) {
     yield open({ type: "text", text: "" });
     for (const text of pieces) yield add({ type: "text_delta", text });
-    if (cut) return;
+    if (cut !== "no") return;
     yield close();
   }
   for (const { id, name, arguments: input } of calls) {

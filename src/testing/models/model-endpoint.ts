@@ -51,7 +51,7 @@ export interface Wire<R extends WireRequest, U> {
   read(headers: Headers, body: unknown): R;
   /** Why a real provider would respond with 400; undefined if it would accept the request. */
   refusal(body: R["body"]): string | undefined;
-  error(status: number, message: string, retryAfter?: number): Response;
+  error(status: number, message: string, headers?: Record<string, string>): Response;
   newCallId(index: number): string;
   write(rendered: Rendered, entry: RecordedRequest<R>, usage: U): Response;
 }
@@ -128,7 +128,7 @@ export class ModelEndpoint<R extends WireRequest, U extends object> {
       entry.status = "aborted";
       return new Response(null, { status: 499 });
     }
-    if (answer.type === "httpFailure") return this.wire.error(answer.status, answer.message, answer.retryAfter);
+    if (answer.type === "httpFailure") return this.wire.error(answer.status, answer.message, answer.headers);
     const rendered = render(answer, entry.request, () => this.wire.newCallId(entry.index));
     const { usage = this.wire.usage } = this.#defaults;
     return this.wire.write(rendered, entry, typeof usage === "function" ? usage(entry.request) : usage);

@@ -16,7 +16,8 @@ export interface RenderedCall {
 export interface Rendered {
   pieces: string[];
   calls: RenderedCall[];
-  cut: boolean;
+  /** How the stream breaks off after that: not at all, with its connection, or in silence. */
+  cut: "no" | "broken" | "silent";
 }
 
 export function render(
@@ -26,25 +27,27 @@ export function render(
 ): Rendered {
   switch (answer.type) {
     case "text":
-      return { pieces: split(resolve(answer.text, request), answer.chunks), calls: [], cut: false };
+      return { pieces: split(resolve(answer.text, request), answer.chunks), calls: [], cut: "no" };
     case "toolCalls": {
       const calls = answer.calls.map(({ name, input }) => ({
         id: newCallId(),
         name,
         arguments: JSON.stringify(resolve(input, request)),
       }));
-      return { pieces: split(resolve(answer.text, request), 1), calls, cut: false };
+      return { pieces: split(resolve(answer.text, request), 1), calls, cut: "no" };
     }
     case "empty":
-      return { pieces: [], calls: [], cut: false };
+      return { pieces: [], calls: [], cut: "no" };
     case "huge":
       return {
         pieces: split("0123456789abcdef".repeat(Math.ceil(answer.bytes / 16)).slice(0, answer.bytes), 16),
         calls: [],
-        cut: false,
+        cut: "no",
       };
     case "cut":
-      return { pieces: split(answer.text, 1), calls: [], cut: true };
+      return { pieces: split(answer.text, 1), calls: [], cut: "broken" };
+    case "hang":
+      return { pieces: split(answer.text, 1), calls: [], cut: "silent" };
   }
 }
 
@@ -57,8 +60,11 @@ function split(text: string, count: number): string[] {
   return pieces;
 }
 
-/** Breaks a stream off; what was written before still arrives. */
-export async function cutOff(): Promise<never> {
+/** Breaks a stream off, if it is to be; what was written before still arrives. */
+export async function cutOff({ cut }: Rendered): Promise<void> {
+  if (cut === "no") return;
+  // Until the client gives up, or the server stops.
+  if (cut === "silent") await new Promise(() => {});
   // Without a pause the text would still be in the buffer that the error discards.
   await Bun.sleep(20);
   throw new Error("cut by the script");

@@ -18,10 +18,11 @@ export interface ModelCall {
 export type Answer =
   | { type: "text"; text: FromRequest<string>; chunks: number }
   | { type: "toolCalls"; text: FromRequest<string>; calls: ModelCall[] }
-  | { type: "httpFailure"; status: number; message: string; retryAfter?: number; times: number }
+  | { type: "httpFailure"; status: number; message: string; headers: Record<string, string>; times: number }
   | { type: "empty" }
   | { type: "huge"; bytes: number }
-  | { type: "cut"; text: string };
+  | { type: "cut"; text: string }
+  | { type: "hang"; text: string };
 
 export type Modifier = { type: "delay"; ms: number } | { type: "gate"; name: FromRequest<string> };
 
@@ -57,10 +58,18 @@ export function gate(name: FromRequest<string>): Modifier {
   return { type: "gate", name };
 }
 
-/** Answers with an HTTP error, `times` times in a row (Infinity: always), before the script continues. */
-export function fail(status: number, message: string, options: { retryAfter?: number; times?: number } = {}): Answer {
-  const { times = 1, retryAfter } = options;
-  return { type: "httpFailure", status, message, times, ...(retryAfter === undefined ? {} : { retryAfter }) };
+/**
+ * Answers with an HTTP error, `times` times in a row (Infinity: always), before the script continues. `retryAfter`: in
+ * seconds, as a header.
+ */
+export function fail(
+  status: number,
+  message: string,
+  options: { retryAfter?: number; headers?: Record<string, string>; times?: number } = {},
+): Answer {
+  const { times = 1, retryAfter, headers = {} } = options;
+  const after: Record<string, string> = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
+  return { type: "httpFailure", status, message, times, headers: { ...after, ...headers } };
 }
 
 /** Ends the turn without any content. */
@@ -76,6 +85,11 @@ export function huge(bytes: number): Answer {
 /** Streams the text, then breaks the connection without a finish reason. */
 export function cut(text: string): Answer {
   return { type: "cut", text };
+}
+
+/** Streams the text, and then nothing more, with the connection open. */
+export function hang(text: string): Answer {
+  return { type: "hang", text };
 }
 
 export function resolve<T extends string | number | object>(value: FromRequest<T>, request: ModelRequest): T {
