@@ -8,6 +8,7 @@ export type {
   ForkInput,
   Host,
   HostEvent,
+  HostRetry,
   HostStatus,
   MessagePage,
   NotifyInput,
@@ -39,13 +40,14 @@ export type {
   BudgetEvent,
   NewTask,
   Resumable,
+  RunPaused,
   TaskClaimed,
   TaskEdited,
   TaskEvent,
   TaskResumed,
 } from "./model/events.ts";
 export type { Evidence } from "./model/evidence.ts";
-export type { Limits, RunLimits } from "./model/limits.ts";
+export type { Limits, RunLimits, StallPolicy } from "./model/limits.ts";
 export type { Message, MessagePart, ToolPart } from "./model/message.ts";
 export type { NotificationContent, NotificationKind, NotifiedKind } from "./model/notifications/notification.ts";
 export type { Progress, Tokens } from "./model/progress.ts";
@@ -54,8 +56,12 @@ export type { Role } from "./model/role.ts";
 export type { SteeringEvent, SteeringMessage, SteeringState } from "./model/steering.ts";
 export type {
   AfterDetail,
+  PauseCause,
+  PausedDetail,
+  Pauses,
   Phase,
   PhaseDetail,
+  RetryingDetail,
   Run,
   Status,
   Task,

@@ -125,5 +125,14 @@ export function progressLine(task: Task | null): string {
   const { toolCalls, lastTools, tokens } = task.progress;
   const calls = toolCalls === 1 ? "1 tool call" : `${toolCalls} tool calls`;
   const last = lastTools.length === 0 ? "" : ` (last: ${lastTools.join(", ")})`;
-  return `run ${task.run.number}, ${calls}${last}, ${tokens.output} tokens written`;
+  return `run ${task.run.number}, ${calls}${last}, ${tokens.output} tokens written${delayOf(task)}`;
+}
+
+/** What keeps a live task from working that nobody is asked about. */
+function delayOf({ status, phaseDetail: detail }: Task): string {
+  if (!isLive(status)) return "";
+  if (detail?.kind === "paused") return `; waiting until ${wireTime(detail.until)} (${detail.cause})`;
+  if (detail?.kind !== "retrying") return "";
+  const next = detail.next === undefined ? "" : `, next at ${wireTime(detail.next)}`;
+  return `; its provider fails, retry ${detail.count}${next}`;
 }

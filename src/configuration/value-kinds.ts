@@ -39,6 +39,20 @@ export function oneOf<const Name extends string>(names: readonly Name[]): ValueK
   return { schema: z.enum(names), allowed: `one of ${names.join(", ")}`, fromText: (text) => text };
 }
 
+/** In a variable, `name=amount`, separated by commas. */
+export function amountsByName(allowed: string): ValueKind<Record<string, number>> {
+  return {
+    schema: z
+      .record(z.string().min(1).max(100), z.number().positive())
+      .refine((given) => Object.keys(given).length <= 100),
+    allowed,
+    fromText(given) {
+      const pairs = given.split(",").map((pair) => pair.split("=").map((each) => each.trim()));
+      return Object.fromEntries(pairs.map(([name = "", amount = ""]) => [name, numberFrom(amount)]));
+    },
+  };
+}
+
 /** A text that a function accepts. */
 export function text(allowed: string, accepts: (given: string) => boolean): ValueKind<string> {
   return { schema: z.string().refine(accepts), allowed, fromText: (given) => given };

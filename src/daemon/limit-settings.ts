@@ -1,6 +1,7 @@
 /** The daemon's limits, in the units of the rules, from the configuration. Judges nothing: the configuration did. */
 
 import { budgetSettings } from "../configuration/budget-settings.ts";
+import { runLimits } from "../configuration/run-limits.ts";
 import type { Configuration } from "../configuration/sections.ts";
 import type { RetentionLimits } from "../engine/retention.ts";
 import type { NewBudgets } from "../model/budgets/budget.ts";
@@ -8,7 +9,6 @@ import type { Limits } from "../model/limits.ts";
 import type { Prices } from "../model/prices.ts";
 import type { RequestRule } from "../model/request-policy.ts";
 
-const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MAX_CONCURRENT = 16;
 
@@ -33,15 +33,10 @@ export function limitSettings({
   history,
   inbox,
 }: Pick<Configuration, "limits" | "history" | "inbox">): LimitSettings {
-  const { maxMinutes, maxCost, maxRepeats, stallMinutes, maxConcurrent, maxQueued, maxDepth } = limits;
+  const { maxConcurrent, maxQueued, maxDepth } = limits;
   const { keepDays, keepTasks } = history;
   return {
-    limits: {
-      stallMs: stallMinutes * MINUTE_MS,
-      runMs: maxMinutes === undefined ? null : maxMinutes * MINUTE_MS,
-      cost: maxCost ?? null,
-      repeats: maxRepeats,
-    },
+    limits: runLimits(limits),
     maxConcurrent: maxConcurrent ?? MAX_CONCURRENT,
     maxQueued,
     maxDepth,

@@ -22,6 +22,8 @@ export type CrashPoint =
   | "session-made"
   | "row-written"
   | "prompt-sent"
+  | "pause-written"
+  | "continue-stored"
   | "steer-stored"
   | "steer-sent"
   | "outbox-written"

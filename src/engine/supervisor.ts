@@ -23,6 +23,7 @@ const NOTICE_EVENTS: ReadonlySet<TaskEventType> = new Set([
   "run.cancelled",
   "run.phased",
   "budget.warned",
+  "run.paused",
 ]);
 const POLL_MS = 5000;
 const BEAT_MS = 10_000;

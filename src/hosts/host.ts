@@ -79,7 +79,7 @@ export type HostEvent =
   | { type: "session.idle"; sessionId: string }
   | { type: "session.working"; sessionId: string }
   | { type: "session.failed"; sessionId: string; error: string; aborted: boolean }
-  | { type: "session.retrying"; sessionId: string; reason: string; count: number }
+  | ({ type: "session.retrying"; sessionId: string } & HostRetry)
   | ({ type: "session.asked" } & Omit<OpenRequest, "above">)
   /** The request is closed. Without a reply: it was withdrawn, or the answer is not known. */
   | { type: "session.answered"; sessionId: string; requestId: string; reply?: ReplyWord }
@@ -129,7 +129,17 @@ export interface OpenRequest {
   tool?: AskedTool;
 }
 
-export type HostStatus = { state: "busy" } | { state: "retrying"; reason: string; count: number };
+export type HostStatus = { state: "busy" } | ({ state: "retrying" } & HostRetry);
+
+/** The provider failed, and the host tries again by itself. Times are milliseconds since the epoch. */
+export interface HostRetry {
+  reason: string;
+  count: number;
+  /** When it tries again, if it says so. */
+  next?: number;
+  /** When the provider said that it will be back, if it did. A host that only waits longer each time leaves it out. */
+  until?: number;
+}
 
 export interface Host {
   readonly kind: string;

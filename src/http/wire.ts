@@ -144,8 +144,18 @@ function wirePhaseDetail(detail: PhaseDetail | null): BackgroundTask["phaseDetai
       const { at, appliedAt, ...rest } = detail;
       return { ...rest, at: iso(at), ...(appliedAt !== undefined && { appliedAt: iso(appliedAt) }) };
     }
+    case "retrying": {
+      const { next, until, ...rest } = detail;
+      return {
+        ...rest,
+        ...(next !== undefined && { next: iso(next) }),
+        ...(until !== undefined && { until: iso(until) }),
+      };
+    }
+    case "paused":
+      return { ...detail, until: iso(detail.until) };
     default:
-      return detail;
+      return null;
   }
 }
 

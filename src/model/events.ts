@@ -7,7 +7,7 @@ import type { Door } from "./answer.ts";
 import type { NewBudgets } from "./budgets/budget.ts";
 import type { Progress } from "./progress.ts";
 import type { SteeringEvent } from "./steering.ts";
-import type { Phase, PhaseDetail, Run, Task, TaskClone, Wake } from "./task.ts";
+import type { PauseCause, Phase, PhaseDetail, Run, Task, TaskClone, Wake } from "./task.ts";
 
 /** The data needed to create a task. */
 export interface NewTask
@@ -37,6 +37,9 @@ export type TaskEvent =
   | { type: "run.failed"; at: number; run: number; error: string; progress: Progress | null }
   | { type: "run.cancelled"; at: number; run: number; reason: string; progress: Progress | null }
   | { type: "run.requeued"; at: number; run: number; reason: string; progress: Progress }
+  | RunPaused
+  /** A paused run is about to be told to go on. `messageId`: that prompt's; only what follows it is evidence now. */
+  | { type: "run.continued"; at: number; run: number; messageId: string }
   /** A door showed what the task waits for to a person. */
   | { type: "request.seen"; at: number; run: number; requestId: string; by: Door }
   /** After an answer, the agent showed that it went on. */
@@ -73,6 +76,17 @@ export interface TaskEdited {
   run: number;
   after: After | null;
   prompt: string;
+}
+
+/** Nothing works for the run until then, and then it goes on by itself. */
+export interface RunPaused {
+  type: "run.paused";
+  at: number;
+  run: number;
+  cause: PauseCause;
+  until: number;
+  reason: string;
+  progress: Progress;
 }
 
 /** With `agent`, the task switches to that agent from this run on. */

@@ -14,8 +14,11 @@ export interface Evidence {
    * the agent took up.
    */
   answer: { text: string } | null;
-  /** The error of the newest answer. */
-  error: { message: string; aborted: boolean } | null;
+  /**
+   * The error of the newest answer. `until`: when the provider said that it will be back; null if it refused requests
+   * for a while, but the host does not know until when. Absent for other errors.
+   */
+  error: { message: string; aborted: boolean; until?: number | null } | null;
   /** An answer was started, and perhaps never finished. */
   begun: boolean;
   /**

@@ -16,7 +16,7 @@ export const WAKES = ["each", "all", "failures", "never"] as const;
  */
 export type Wake = (typeof WAKES)[number];
 
-export const PHASES = ["queued", "starting", "working", "retrying", "waiting", "stalled"] as const;
+export const PHASES = ["queued", "starting", "working", "retrying", "waiting", "stalled", "paused"] as const;
 /** What a live task is doing; null once it has ended. */
 export type Phase = (typeof PHASES)[number];
 
@@ -26,7 +26,8 @@ export type Phase = (typeof PHASES)[number];
  */
 export type PhaseDetail =
   | AfterDetail
-  | { kind: "retrying"; reason: string; count: number }
+  | RetryingDetail
+  | PausedDetail
   | WaitingDetail
   | ({ kind: "answered"; requestId: string; at: number; appliedAt?: number } & GivenAnswer);
 
@@ -35,6 +36,31 @@ export type PhaseDetail =
  * complete, and a person has to decide.
  */
 export type AfterDetail = { kind: "after" } | { kind: "blocked"; by: string; text: string; at: number };
+
+/** The host tries again by itself. */
+export interface RetryingDetail {
+  kind: "retrying";
+  reason: string;
+  count: number;
+  /** When it tries next; absent if the host does not say. */
+  next?: number;
+  /** When the provider said that it will be back; absent if it did not. */
+  until?: number;
+}
+
+export const PAUSE_CAUSES = ["quota", "stall"] as const;
+/** `quota`: the provider said when it will be back. `stall`: the run was stopped because it showed no sign of life. */
+export type PauseCause = (typeof PAUSE_CAUSES)[number];
+
+/** Nothing is at work. The run goes on by itself at that time, in the same session. */
+export interface PausedDetail {
+  kind: "paused";
+  cause: PauseCause;
+  until: number;
+  reason: string;
+  /** How often the run was paused for this cause, this time included. */
+  count: number;
+}
 
 /** What the agent asks a person. */
 export interface WaitingDetail {
@@ -63,6 +89,21 @@ export interface Run {
   error: string | null;
   /** The task's totals when the run began; the run's own progress is added to them. */
   before: Progress;
+  /** Null if it never was. */
+  pauses: Pauses | null;
+}
+
+/** How often a run was paused, and what for. */
+export interface Pauses extends Record<PauseCause, number> {
+  /** How long it was to wait for quotas, in all. */
+  waitMs: number;
+  /** The task's totals at the newest pause: what the run shows from its next prompt on is added to them. */
+  progress: Progress;
+}
+
+/** The task's totals before what the run's newest prompt adds to them. */
+export function usedBefore({ before, pauses }: Pick<Run, "before" | "pauses">): Progress {
+  return pauses?.progress ?? before;
 }
 
 /** Where the work of a task is whose runner had to get the repository. It is not removed while it has work in it. */

@@ -3,9 +3,9 @@
  * refusal with its reason; it never throws. An ended task only changes its status by a resume.
  */
 import { isBudgetStop } from "./budgets/budget-text.ts";
-import type { NewTask, Resumable, TaskClaimed, TaskEdited, TaskEvent, TaskResumed } from "./events.ts";
+import type { NewTask, Resumable, RunPaused, TaskClaimed, TaskEdited, TaskEvent, TaskResumed } from "./events.ts";
 import { noProgress, type Progress } from "./progress.ts";
-import { isLive, type PhaseDetail, type Task } from "./task.ts";
+import { isLive, type PausedDetail, type PhaseDetail, type Task } from "./task.ts";
 
 /** Why an event changed nothing. `other_owner`: the sender does not drive the task, or no longer does. */
 export type Refusal =
@@ -78,6 +78,10 @@ export function transition(task: Task | null, event: TaskEvent): Transition {
       return changed({ ...task, progress: event.progress });
     case "run.phased":
       return phase(task, event);
+    case "run.paused":
+      return halt(task, event);
+    case "run.continued":
+      return proceed(task, event.messageId);
     case "request.seen":
       return see(task, event);
     case "request.applied":
@@ -101,9 +105,9 @@ function changed(task: Task, notice: Omit<NoticeIntent, "wake"> | null = null): 
 }
 
 /** A task that needs something does not wait for the others of its batch: they may be waiting for it. */
-function noticeWake({ wake, status }: Task, kind: NoticeIntent["kind"]): NoticeWake {
-  // What is left of a budget would pay for the turn.
-  if (wake === "never" || kind === "budget") return "silent";
+function noticeWake({ wake, status, phase }: Task, kind: NoticeIntent["kind"]): NoticeWake {
+  // What is left of a budget would pay for the turn. A paused task needs nothing, and its parent may have the same quota.
+  if (wake === "never" || kind === "budget" || phase === "paused") return "silent";
   if (kind !== "ended" || wake === "each") return "now";
   if (wake === "all") return "batch";
   return status === "error" ? "now" : "silent";
@@ -140,11 +144,14 @@ function bringIn(task: Task | null, imported: Task): Transition {
   if (task !== null) return refused(task, "exists");
   // Earlier versions stored none of these.
   const { fence = 0, machine = "", wake = "each", clone = null, after = null } = imported as Partial<Task>;
-  return isLive(imported.status) ? refused(null, "live") : changed({ ...imported, fence, machine, wake, clone, after });
+  const run = { ...imported.run, pauses: imported.run.pauses ?? null };
+  if (isLive(imported.status)) return refused(null, "live");
+  return changed({ ...imported, fence, machine, wake, clone, after, run });
 }
 
 function newRun(number: number, prompt: string, messageId: string, at: number, before: Progress): Task["run"] {
-  return { number, prompt, messageId, startedAt: at, endedAt: null, outcome: null, result: null, error: null, before };
+  const open = { endedAt: null, outcome: null, result: null, error: null, pauses: null };
+  return { number, prompt, messageId, startedAt: at, ...open, before };
 }
 
 function claim(task: Task, event: TaskClaimed): Transition {
@@ -167,7 +174,7 @@ function edit(task: Task, { after, prompt }: TaskEdited): Transition {
 /** The run starts again in another session. What its first try used stays counted. */
 function requeue(task: Task, progress: Progress): Transition {
   if (task.sessionId === "") return refused(task, "no_change");
-  const run = { ...task.run, messageId: "", before: progress };
+  const run = { ...task.run, messageId: "", before: progress, pauses: null };
   const waiting = { owner: null, fence: task.fence + 1, machine: "", sessionId: "" };
   return changed({ ...task, ...waiting, run, progress, phase: "queued", phaseDetail: null });
 }
@@ -206,6 +213,28 @@ function phase(task: Task, event: Extract<TaskEvent, { type: "run.phased" }>): T
   return changed({ ...task, phase: event.phase, phaseDetail: event.detail }, noticeOf(event));
 }
 
+const NEVER_PAUSED = { quota: 0, stall: 0, waitMs: 0 };
+
+function halt(task: Task, { at, cause, until, reason, progress }: RunPaused): Transition {
+  const { pauses } = task.run;
+  const before = pauses ?? NEVER_PAUSED;
+  const count = before[cause] + 1;
+  const detail: PausedDetail = { kind: "paused", cause, until, reason, count };
+  // A write whose answer was lost is repeated.
+  if (task.phase === "paused" && sameDetail(task.phaseDetail, { ...detail, count: before[cause] }))
+    return refused(task, "no_change");
+  const waitMs = before.waitMs + (cause === "quota" ? Math.max(0, until - at) : 0);
+  const run = { ...task.run, pauses: { ...before, [cause]: count, waitMs, progress } };
+  const kind = cause === "quota" ? "retrying" : "stalled";
+  const topic = `paused:${cause}:${count}`;
+  return changed({ ...task, phase: "paused", phaseDetail: detail, run, progress }, { kind, topic });
+}
+
+function proceed(task: Task, messageId: string): Transition {
+  if (task.run.messageId === messageId) return refused(task, "no_change");
+  return changed({ ...task, phase: "starting", phaseDetail: null, run: { ...task.run, messageId } });
+}
+
 /** Each door is recorded once for a request. */
 function see(task: Task, { requestId, by }: Extract<TaskEvent, { type: "request.seen" }>): Transition {
   const { phaseDetail: detail } = task;
@@ -235,8 +264,11 @@ function sameDetail(a: PhaseDetail | null, b: PhaseDetail | null): boolean {
   if (a === null || b === null) return a === b;
   if (a.kind === "after") return b.kind === "after";
   if (a.kind === "blocked") return b.kind === "blocked" && a.by === b.by;
-  if (a.kind === "retrying") return b.kind === "retrying" && a.reason === b.reason && a.count === b.count;
-  return a.kind === b.kind && a.requestId === b.requestId;
+  if (a.kind === "retrying" && b.kind === "retrying")
+    return a.reason === b.reason && a.count === b.count && a.next === b.next && a.until === b.until;
+  if (a.kind === "paused" && b.kind === "paused")
+    return a.cause === b.cause && a.until === b.until && a.reason === b.reason && a.count === b.count;
+  return a.kind === b.kind && "requestId" in a && "requestId" in b && a.requestId === b.requestId;
 }
 
 function end(

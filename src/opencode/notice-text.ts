@@ -39,8 +39,15 @@ function headline({ notice, task, run }: NoticeView, now: number): string {
     const isBlocked = notice.topic.startsWith("blocked:");
     return isBlocked ? `⏸ **Agent "${description}" cannot start.**` : `⏸ **Agent "${description}" needs an answer.**`;
   }
-  if (notice.kind === "retrying") return `↻ **Agent "${description}" keeps failing at its provider.**`;
-  if (notice.kind === "stalled") return `⏳ **Agent "${description}" shows no sign of work.**`;
+  const isPause = notice.topic.startsWith("paused:");
+  if (notice.kind === "retrying")
+    return isPause
+      ? `⏸ **Agent "${description}" waits for its provider.**`
+      : `↻ **Agent "${description}" keeps failing at its provider.**`;
+  if (notice.kind === "stalled")
+    return isPause
+      ? `↻ **Agent "${description}" showed no sign of work and is restarted.**`
+      : `⏳ **Agent "${description}" shows no sign of work.**`;
   if (isSkipped({ ...task, run })) return `⊘ **Agent "${description}" was not run.**`;
   if (notice.kind === "budget") return `⚠ **${asLine(notice.topic, REASON)}.**`;
   if (run.outcome === "cancelled") return `⊘ **Agent "${description}" cancelled after ${duration}.**`;
@@ -100,6 +107,13 @@ function bodyOf(view: NoticeView, limit: number, { toolPrefix: prefix, newMark }
     if (asked === null) return `${stands} It was answered meanwhile. Tell the user; you cannot answer it.`;
     const what = framed(`${asked.asks} of task ${id}`, shorten(asked.text, REASON), newMark);
     return `${stands} Tell the user; you cannot answer it. It asks (${asked.asks}):\n${what}`;
+  }
+  if (notice.topic.startsWith("paused:")) {
+    const { phaseDetail: paused } = task;
+    const goesOn = `Task ${id} goes on by itself; you need not do anything. ${prefix}_cancel(task_id="${id}") ends it.`;
+    if (paused?.kind !== "paused") return `${goesOn} It goes on already, or has ended meanwhile.`;
+    const reason = framed(`reason of task ${id}`, shorten(paused.reason, REASON), newMark);
+    return `${goesOn} It waits until ${new Date(paused.until).toISOString()}:\n${reason}`;
   }
   if (notice.kind === "retrying") {
     const retry = task.phaseDetail?.kind === "retrying" ? task.phaseDetail : null;

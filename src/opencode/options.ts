@@ -1,5 +1,6 @@
 /** The engine's settings in OpenCode, from the configuration: the plugin's options, the environment and the file. */
 import { budgetSettings } from "../configuration/budget-settings.ts";
+import { runLimits } from "../configuration/run-limits.ts";
 import type { Configuration } from "../configuration/sections.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../engine/context.ts";
 
@@ -22,12 +23,7 @@ export function settingsOf({ limits, opencode, inbox }: Configuration, ownTools:
     },
     pollMs: DEFAULT_SETTINGS.pollMs,
     launchPauseMs: LAUNCH_PAUSE_MS,
-    limits: {
-      stallMs: limits.stallMinutes * 60_000,
-      runMs: limits.maxMinutes === undefined ? null : limits.maxMinutes * 60_000,
-      cost: limits.maxCost ?? null,
-      repeats: limits.maxRepeats,
-    },
+    limits: runLimits(limits),
     budgets: budgetSettings(limits),
     prices: limits.prices,
     rules: inbox.policies,

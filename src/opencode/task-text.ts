@@ -34,6 +34,10 @@ export function stateText(task: Task): string {
     return `${task.status}, retrying (attempt ${detail.count}): ${asLine(detail.reason, DETAIL)}`;
   if (detail?.kind === "after") return `${task.status}, starts after ${task.after?.tasks.join(", ")}`;
   if (detail?.kind === "blocked") return `${task.status}, waiting for a person: ${asLine(detail.text, DETAIL)}`;
+  if (detail?.kind === "paused") {
+    const until = `waiting until ${new Date(detail.until).toISOString()} (${detail.cause})`;
+    return `${task.status}, ${until}: ${asLine(detail.reason, DETAIL)}`;
+  }
   return `${task.status}, ${task.phase}`;
 }
 

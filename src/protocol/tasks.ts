@@ -6,7 +6,7 @@ import { z } from "zod";
 import { IF_FAILED } from "../model/after.ts";
 import { ANSWERERS, DOORS, REPLIES } from "../model/answer.ts";
 import type { ErrorCode } from "../model/errors.ts";
-import { PHASES } from "../model/task.ts";
+import { PAUSE_CAUSES, PHASES } from "../model/task.ts";
 import { BUDGET_FORM, budgetText } from "./budgets.ts";
 import { afterChoices, isoTime, queueChoices, statusSchema, wholeCount } from "./fields.ts";
 import { statusOperation } from "./operation.ts";
@@ -39,7 +39,22 @@ const phaseDetailSchema = z.discriminatedUnion("kind", [
   z
     .object({ kind: z.literal("blocked"), by: z.string(), text: z.string(), at: isoTime })
     .describe("the task by, which it starts after, did not complete: a person has to decide"),
-  z.object({ kind: z.literal("retrying"), reason: z.string(), count: wholeCount }),
+  z.object({
+    kind: z.literal("retrying"),
+    reason: z.string(),
+    count: wholeCount,
+    next: isoTime.optional().describe("when the host tries again"),
+    until: isoTime.optional().describe("when the provider said that it will be back"),
+  }),
+  z
+    .object({
+      kind: z.literal("paused"),
+      cause: z.enum(PAUSE_CAUSES).describe("quota: the provider named the time; stall: it is restarted"),
+      until: isoTime.describe("when the run goes on by itself"),
+      reason: z.string(),
+      count: wholeCount.describe("how often the run was paused for this cause"),
+    })
+    .describe("nothing is at work until then"),
   z.object({
     kind: z.literal("waiting"),
     requestId: z.string(),

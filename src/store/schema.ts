@@ -95,6 +95,8 @@ interface RunsTable {
   result: string | null;
   error: string | null;
   before: string;
+  /** How often it was paused, as JSON; null if it never was. */
+  pauses: Generated<string | null>;
 }
 
 interface EventsTable {

@@ -7,7 +7,7 @@ import { IF_FAILED } from "../model/after.ts";
 import { ANSWERERS, DOORS, REPLIES } from "../model/answer.ts";
 import type { Resumable, TaskEvent, TaskEventType } from "../model/events.ts";
 import type { Progress } from "../model/progress.ts";
-import { PHASES, type PhaseDetail, type Run, STATUSES, type Task, WAKES } from "../model/task.ts";
+import { PAUSE_CAUSES, PHASES, type PhaseDetail, type Run, STATUSES, type Task, WAKES } from "../model/task.ts";
 
 const text = fc.oneof(
   fc.string(),
@@ -40,7 +40,11 @@ type DetailFields<Kind extends DetailKind> = Omit<Extract<PhaseDetail, { kind: K
 const details: { [Kind in DetailKind]: fc.Arbitrary<DetailFields<Kind>> } = {
   after: fc.constant({}),
   blocked: fc.record({ by: request, text, at: time }),
-  retrying: fc.record({ reason: text, count: fc.integer({ min: 0, max: 4 }) }),
+  retrying: fc.record(
+    { reason: text, count: fc.integer({ min: 0, max: 4 }), next: time, until: time },
+    { requiredKeys: ["reason", "count"] },
+  ),
+  paused: fc.record({ cause: fc.constantFrom(...PAUSE_CAUSES), until: time, reason: text, count }),
   waiting: fc.record(
     {
       requestId: request,
@@ -117,6 +121,7 @@ export function anyTask(id: string): fc.Arbitrary<Task> {
       result: maybe(text),
       error: maybe(text),
       before: anyProgress,
+      pauses: maybe(fc.record({ quota: count, stall: count, waitMs: count, progress: anyProgress })),
     }),
     startedAt: time,
     completedAt: maybe(time),
@@ -153,6 +158,15 @@ export function anyTaskEvent(id: string): fc.Arbitrary<TaskEvent> {
     "task.edited": fc.record({ at: time, run, after: maybe(after), prompt: text }),
     "task.resumed": fc.record({ at: time, prompt: text, messageId: text, owner: maybe(text), allow }),
     "run.progressed": fc.record({ at: time, run, progress: anyProgress }),
+    "run.paused": fc.record({
+      at: time,
+      run,
+      cause: fc.constantFrom(...PAUSE_CAUSES),
+      until: time,
+      reason: text,
+      progress: anyProgress,
+    }),
+    "run.continued": fc.record({ at: time, run, messageId: text }),
     "run.phased": fc.record({ at: time, run, phase: fc.constantFrom(...PHASES), detail }),
     "run.completed": fc.record({ at: time, run, result: text, progress }),
     "run.failed": fc.record({ at: time, run, error: text, progress }),

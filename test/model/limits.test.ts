@@ -1,12 +1,11 @@
 import { expect, test } from "bun:test";
-import { breachOf, DEFAULT_LIMITS, isStalled } from "../../src/model/limits.ts";
+import { breachOf, DEFAULT_LIMITS, quietLimit } from "../../src/model/limits.ts";
 
-const run = { workedMs: 90_000, quietMs: 0, cost: 2.5, repeated: null };
+const run = { workedMs: 90_000, quietMs: 0, cost: 2.5, repeated: null, tool: null };
 
 test("by default a run has no time or cost limit, and counts as stalled after ten minutes without activity", () => {
   expect(breachOf({ ...run, cost: 1e6, workedMs: 1e12 }, DEFAULT_LIMITS)).toBeNull();
-  expect(isStalled({ ...run, quietMs: 599_999 }, DEFAULT_LIMITS)).toBe(false);
-  expect(isStalled({ ...run, quietMs: 600_000 }, DEFAULT_LIMITS)).toBe(true);
+  expect(quietLimit(run, DEFAULT_LIMITS)).toBe(600_000);
 });
 
 test("a run may reach its limit; beyond it the error names the usage and the limit", () => {

@@ -54,6 +54,16 @@ export function relativeText(at: string, now: number): string {
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
+const minutes = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const days = new Intl.DateTimeFormat(undefined, { weekday: "short" });
+
+/** "02:10", and the day of the week unless it is today's. */
+export function momentText(at: string, today = new Date()): string {
+  const moment = new Date(at);
+  const isToday = moment.toDateString() === today.toDateString();
+  return isToday ? minutes.format(moment) : `${days.format(moment)} ${minutes.format(moment)}`;
+}
+
 export function exactText(at: string): string {
   return exact.format(new Date(at));
 }

@@ -3,6 +3,7 @@
  */
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { counted } from "./amounts.ts";
+import { momentText } from "./durations.ts";
 import { isLive } from "./statuses.ts";
 
 export type Phased = Pick<
@@ -25,6 +26,7 @@ const WORDS: Record<NonNullable<Phased["phase"]>, { kind: PhaseText["kind"]; tex
   retrying: { kind: "retrying", text: "retrying" },
   waiting: { kind: "waiting", text: "waiting for a person" },
   stalled: { kind: "stalled", text: "stalled: no recent activity" },
+  paused: { kind: "stalled", text: "paused" },
 };
 
 export function phaseText(task: Phased): PhaseText {
@@ -42,7 +44,14 @@ export function phaseText(task: Phased): PhaseText {
   if (task.queue?.waitsFor) {
     return { kind: "plain", text: `waits for a runner: ${task.queue.waitsFor}`, needsAttention: false };
   }
-  if (detail?.kind === "retrying") return attention("retrying", `retrying (${detail.count}): ${detail.reason}`);
+  if (detail?.kind === "retrying") {
+    const next = detail.next === undefined ? "" : `, next at ${momentText(detail.next)}`;
+    return attention("retrying", `retrying (${detail.count}${next}): ${detail.reason}`);
+  }
+  if (detail?.kind === "paused") {
+    if (detail.cause === "stall") return attention("stalled", `restarting (${detail.count}): ${detail.reason}`);
+    return attention("stalled", `waiting until ${momentText(detail.until)} (quota): ${detail.reason}`);
+  }
   // A newer process may share the store, and write a phase that this page does not know.
   if (task.phase !== null && !Object.hasOwn(WORDS, task.phase))
     return { kind: "plain", text: task.phase, needsAttention: false };

@@ -49,7 +49,7 @@ export async function showLogs(invocation: Invocation, task: BackgroundTask): Pr
       speaker = speakerOf(part.message);
     }
     if (before !== null) screen.hint("Earlier messages are left out; --all shows them.");
-    if (reasonOf(task) !== null) screen.hint(outcomeText(task, screen.paint, Date.now()));
+    if (reasonOf(task, Date.now()) !== null) screen.hint(outcomeText(task, screen.paint, Date.now()));
     const asked = askedHint(task);
     if (asked !== null) screen.hint(asked);
   });

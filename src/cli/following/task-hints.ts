@@ -20,7 +20,7 @@ export class TaskHints {
     const { phaseDetail: detail } = task;
     const what = detail?.kind === "waiting" ? detail.requestId : detail?.kind === "blocked" ? detail.by : "";
     if (asked !== null) this.#say(`${task.id} ${what}`, asked);
-    const retry = retryHint(task);
+    const retry = retryHint(task, Date.now());
     if (retry !== null) this.#say(`${task.id} ${retry}`, retry);
   }
 

@@ -5,7 +5,7 @@ import { changesText } from "../../model/text/task-changes.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Paint } from "./paint.ts";
 import type { Column } from "./table.ts";
-import { longDuration, oneLine, quantity, shortDuration, shortId } from "./text.ts";
+import { longDuration, momentText, oneLine, quantity, shortDuration, shortId } from "./text.ts";
 
 const MARKS: Record<BackgroundTask["status"], string> = {
   running: "●",
@@ -37,14 +37,14 @@ export function taskTableColumns(paint: Paint, now: number, width: number): Colu
     { title: "AGE", cell: ({ startedAt }) => shortDuration(now - Date.parse(startedAt)), right: true },
     { title: "TOOK", cell: (task) => longDuration(tookOf(task, now)), right: true },
     { title: "TOOLS", cell: ({ progress }) => String(progress.toolCalls), right: true, wideOnly: true },
-    { title: "DESCRIPTION", cell: describedWith, least: 12 },
+    { title: "DESCRIPTION", cell: (task) => describedWith(task, now), least: 12 },
   ];
   return columns.filter(({ wideOnly }) => !wideOnly || width >= NARROW);
 }
 
-/** The description; with the reason for a task that is retrying or waits for a runner. */
-function describedWith(task: BackgroundTask): string {
-  const reason = isLive(task.status) ? reasonOf(task) : null;
+/** The description; with the reason for a task that is retrying, or waits for its provider or a runner. */
+function describedWith(task: BackgroundTask, now: number): string {
+  const reason = isLive(task.status) ? reasonOf(task, now) : null;
   if (reason === null) return task.description;
   // Reasons to wait are long, and many tasks wait for the same one: they must not hide which task it is.
   const hasNotStarted = task.queue !== undefined || task.phaseDetail?.kind === "after";
@@ -59,16 +59,20 @@ export function taskState({ status, phase, phaseDetail }: BackgroundTask): strin
   return phase === null || phase === "working" ? status : phase;
 }
 
-/** The reason for the state, if there is one: why it failed, was cancelled, is retrying, or has not started. */
-export function reasonOf({ status, phaseDetail, error, queue, after }: BackgroundTask): string | null {
-  if (isLive(status)) {
-    if (phaseDetail?.kind === "after") return `after ${shortList(after?.tasks ?? [])}`;
-    if (phaseDetail?.kind === "blocked") return phaseDetail.text;
-    if (queue) return queue.waitsFor;
-    if (phaseDetail?.kind !== "retrying") return null;
-    return `${phaseDetail.reason} (${quantity(phaseDetail.count, "try")})`.replace("trys", "tries");
+/** The reason for the state, if there is one: why it failed, was cancelled, is retrying, or what it waits for. */
+export function reasonOf(task: BackgroundTask, now: number): string | null {
+  const { status, phaseDetail: detail, error, queue, after } = task;
+  if (!isLive(status)) return status === "completed" ? null : (error?.trim() ?? null);
+  if (detail?.kind === "after") return `after ${shortList(after?.tasks ?? [])}`;
+  if (detail?.kind === "blocked") return detail.text;
+  if (queue) return queue.waitsFor;
+  if (detail?.kind === "paused") {
+    if (detail.cause === "stall") return `restarted, ${detail.reason}`;
+    return `waiting until ${momentText(detail.until, now)} (quota), ${detail.reason}`;
   }
-  return status === "completed" ? null : (error?.trim() ?? null);
+  if (detail?.kind !== "retrying") return null;
+  const next = detail.next === undefined ? "" : `, next at ${momentText(detail.next, now)}`;
+  return `${detail.reason} (${quantity(detail.count, "try").replace("trys", "tries")}${next})`;
 }
 
 function shortList(ids: readonly string[]): string {
@@ -80,7 +84,8 @@ function painted(text: string, task: BackgroundTask, paint: Paint): string {
   if (task.status === "completed") return paint.green(text);
   if (task.status === "error") return paint.red(text);
   if (task.status === "cancelled") return paint.dim(text);
-  return task.phase === "waiting" || task.phase === "stalled" ? paint.yellow(text) : paint.blue(text);
+  const isStill = task.phase === "waiting" || task.phase === "stalled" || task.phase === "paused";
+  return isStill ? paint.yellow(text) : paint.blue(text);
 }
 
 function tookOf({ run }: BackgroundTask, now: number): number {
@@ -98,14 +103,18 @@ export function taskSentence(task: BackgroundTask, paint: Paint, now: number): s
 
 /** The sentence, and below it the reason for the state, if there is one. */
 export function outcomeText(task: BackgroundTask, paint: Paint, now: number): string {
-  const reason = reasonOf(task);
+  const reason = reasonOf(task, now);
   return [taskSentence(task, paint, now), ...(reason === null ? [] : reason.split("\n"))].join("\n  ");
 }
 
-/** That a task is retrying, and why; null if it is not. */
-export function retryHint({ status, phaseDetail, description }: BackgroundTask): string | null {
-  if (!isLive(status) || phaseDetail?.kind !== "retrying") return null;
-  return `"${oneLine(description)}" is retrying: ${oneLine(phaseDetail.reason)}`;
+/** That a task is retrying or paused, and why; null if it is not. */
+export function retryHint({ status, phaseDetail: detail, description }: BackgroundTask, now: number): string | null {
+  if (!isLive(status)) return null;
+  const name = `"${oneLine(description)}"`;
+  if (detail?.kind === "retrying") return `${name} is retrying: ${oneLine(detail.reason)}`;
+  if (detail?.kind !== "paused") return null;
+  const what = detail.cause === "stall" ? "is restarted" : `waits until ${momentText(detail.until, now)} (quota)`;
+  return `${name} ${what}: ${oneLine(detail.reason)}`;
 }
 
 /** What a person has to do for a task that asks something; null if it does not. */
@@ -161,10 +170,11 @@ function placeFields({ clone, queue, machine }: BackgroundTask): [string, string
 
 export function taskFields(task: BackgroundTask, paint: Paint, now: number): (readonly [string, string])[] {
   const { progress } = task;
+  const because = reasonOf(task, now);
   const fields: [string, string][] = [
     ["id", task.id],
     ["status", painted(`${MARKS[task.status]} ${taskState(task)}`, task, paint)],
-    ...(isLive(task.status) && reasonOf(task) !== null ? [["because", reasonOf(task) ?? ""] as [string, string]] : []),
+    ...(isLive(task.status) && because !== null ? [["because", because] as [string, string]] : []),
     ["about", oneLine(task.description)],
     ["agent", `${task.agent || "default"} on ${task.host}${task.model ? ` (${task.model})` : ""}`],
     ["directory", task.directory],

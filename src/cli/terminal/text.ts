@@ -47,6 +47,15 @@ export function longDuration(ms: number): string {
   return `${Math.floor(seconds / 3600)}h ${two(Math.floor((seconds % 3600) / 60))}m`;
 }
 
+/** `02:10` on this machine's clock, with the date unless it is today's. */
+export function momentText(time: string, now: number): string {
+  const two = (number: number) => String(number).padStart(2, "0");
+  const moment = new Date(time);
+  const clock = `${two(moment.getHours())}:${two(moment.getMinutes())}`;
+  if (moment.toDateString() === new Date(now).toDateString()) return clock;
+  return `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())} ${clock}`;
+}
+
 /** How long ago an ISO time was. */
 export function ago(time: string, now: number): string {
   return `${shortDuration(now - Date.parse(time))} ago`;

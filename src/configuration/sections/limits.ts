@@ -1,10 +1,13 @@
 /** The limits of runs: in the daemon, and in OpenCode with the plugin. What they do is in `src/model/limits.ts`. */
 import { z } from "zod";
 import { parseBudget } from "../../model/budgets/budget-text.ts";
-import { DEFAULT_LIMITS } from "../../model/limits.ts";
+import { DEFAULT_LIMITS, STALL_POLICIES } from "../../model/limits.ts";
 import type { Prices } from "../../model/prices.ts";
 import { optional, setting } from "../section.ts";
-import { amount, text, type ValueKind, wholeNumber } from "../value-kinds.ts";
+import { amount, amountsByName, oneOf, text, type ValueKind, wholeNumber } from "../value-kinds.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 const budget = text('a budget such as "$2 30min 500ktok 5tasks"', (given) => parseBudget(given) !== null);
 
@@ -94,10 +97,53 @@ export const limits = {
       default: DEFAULT_LIMITS.repeats,
     }),
     stallMinutes: setting(amount(), {
-      means: "A run without activity for this long is shown as stalled; it is not stopped.",
+      means: "A run without activity for this long is stalled; stallPolicy says what happens then.",
       variable: "ASYNCAGENTS_STALL_MINUTES",
       pluginOption: true,
-      default: DEFAULT_LIMITS.stallMs / 60_000,
+      default: DEFAULT_LIMITS.stallMs / MINUTE_MS,
+    }),
+    stallTools: setting(amountsByName('minutes by tool, such as { "bash": 30 }; in a variable, bash=30,task=60'), {
+      means: "Other times than stallMinutes for a run whose newest call is of a slow tool.",
+      variable: "ASYNCAGENTS_STALL_TOOLS",
+      pluginOption: true,
+      default: {},
+    }),
+    stallPolicy: setting(oneOf(STALL_POLICIES), {
+      means:
+        "tell: a stalled run is only shown; stop: it ends with an error; restart: it is stopped and told to go on.",
+      variable: "ASYNCAGENTS_STALL_POLICY",
+      pluginOption: true,
+      default: DEFAULT_LIMITS.stallPolicy,
+    }),
+    stallRestarts: setting(wholeNumber(), {
+      means: "How often a run is restarted; a run that stalls again ends with an error.",
+      variable: "ASYNCAGENTS_STALL_RESTARTS",
+      pluginOption: true,
+      default: DEFAULT_LIMITS.stallRestarts,
+    }),
+    maxRetries: setting(wholeNumber(), {
+      means: "A run whose provider fails more often in a row ends with an error.",
+      variable: "ASYNCAGENTS_MAX_RETRIES",
+      pluginOption: true,
+      default: DEFAULT_LIMITS.retries,
+    }),
+    maxRetryMinutes: setting(amount(), {
+      means: "A run whose provider fails for longer ends with an error.",
+      variable: "ASYNCAGENTS_MAX_RETRY_MINUTES",
+      pluginOption: true,
+      default: DEFAULT_LIMITS.retryMs / MINUTE_MS,
+    }),
+    maxQuotaWaits: setting(wholeNumber({ min: 0 }), {
+      means: "How often a run waits for a provider that says when it will be back; 0 ends the run instead.",
+      variable: "ASYNCAGENTS_MAX_QUOTA_WAITS",
+      pluginOption: true,
+      default: DEFAULT_LIMITS.quotaWaits,
+    }),
+    maxQuotaHours: setting(amount(), {
+      means: "For how long in all. A run that would have to wait longer ends with an error.",
+      variable: "ASYNCAGENTS_MAX_QUOTA_HOURS",
+      pluginOption: true,
+      default: DEFAULT_LIMITS.quotaMs / HOUR_MS,
     }),
   },
 };

@@ -1,16 +1,17 @@
 /**
  * How one engine recovers what a crash left, or its own failed write. A live task is adopted if its session still
- * works, otherwise it ends as the session shows. A launch without a task gets one. Never sends a prompt: the first one
- * may have had effects, so an interrupted run ends as interrupted. Two processes may do this at once; the store lets
- * one win. `orphan-sweep.ts` finds the tasks of others.
+ * works, or if it was paused; otherwise it ends as the session shows. A launch without a task gets one. Never sends a
+ * prompt: the first one may have had effects, so an interrupted run ends as interrupted. Two processes may do this at
+ * once; the store lets one win. `orphan-sweep.ts` finds the tasks of others.
  */
 import { isSessionGone } from "../../hosts/host.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
 import { type Evidence, endOf, INTERRUPTED, judgeInterrupted, SESSION_DELETED } from "../../model/evidence.ts";
+import { goesOn } from "../../model/live-run/pausing.ts";
 import { addProgress, fullerProgress } from "../../model/progress.ts";
 import type { SteeringMessage } from "../../model/steering.ts";
-import { isLive, type Task } from "../../model/task.ts";
+import { isLive, type Task, usedBefore } from "../../model/task.ts";
 import { LimitedQueue } from "../../process/limited-queue.ts";
 import type { Launch } from "../../store/store.ts";
 import type { EngineContext } from "../context.ts";
@@ -108,7 +109,12 @@ export class Recovery {
       const evidence = await this.#evidenceOf(task, said);
       // Without its prompt, the session works for somebody else.
       if (isBusy && evidence?.prompted) {
-        await this.#adopt(task);
+        await this.#adopt(task, task.phase === "paused" ? "paused" : "working");
+        return true;
+      }
+      if (evidence !== null && goesOn(task, evidence)) {
+        // An error is judged by the driver, as if it had just come.
+        await this.#adopt(task, task.phase !== "paused" && evidence.error ? "working" : "paused");
         return true;
       }
       // Another process may have taken it over since it was read: then nothing is written.
@@ -123,9 +129,9 @@ export class Recovery {
     }
   }
 
-  async #adopt(task: Task): Promise<void> {
+  async #adopt(task: Task, how: "working" | "paused"): Promise<void> {
     try {
-      await this.#driver.adopt(task);
+      await this.#driver.adopt(task, how);
     } catch (thrown) {
       // If it is this instance's now, it is nobody's orphan any more.
       void this.giveUp({ messageId: task.run.messageId, taskId: task.id, launchId: null });
@@ -161,7 +167,7 @@ export class Recovery {
     const base = { at: this.#context.now(), run: run.number };
     if (evidence === null) return endOf({ outcome: "error", error: SESSION_DELETED }, { ...base, progress: null });
     // What was counted before it died stays, where its messages show less: estimates of cost, for example.
-    const progress = fullerProgress(stored, addProgress(run.before, evidence.progress));
+    const progress = fullerProgress(stored, addProgress(usedBefore(run), evidence.progress));
     return endOf(judgeInterrupted(evidence, cancelRequestedAt !== null), { ...base, progress });
   }
 

@@ -10,10 +10,11 @@ import { messageOf } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
 import { CANCELLED } from "../../model/evidence.ts";
 import type { AbortPurpose, InspectPurpose, RunEffect, RunStep, WakeName } from "../../model/live-run/effects.ts";
-import { inspect, isEnd } from "../../model/live-run/ending.ts";
+import { isEnd } from "../../model/live-run/ending.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
-import { isOver, type LiveRun } from "../../model/live-run/live-run.ts";
+import { isOver, isResting, type LiveRun } from "../../model/live-run/live-run.ts";
 import type { Moment } from "../../model/live-run/moment.ts";
+import { inspect } from "../../model/live-run/settling.ts";
 import { steeringIds } from "../../model/live-run/steering.ts";
 import { step } from "../../model/live-run/step.ts";
 import { isLive, type Task } from "../../model/task.ts";
@@ -40,6 +41,8 @@ export interface RunSurroundings {
   /** Answers a request as a written rule says; false if the host did not take it. */
   rule(run: DrivenRun, effect: RuleEffect): Promise<boolean>;
   poll(soon: boolean): void;
+  /** Takes a slot for the run, and tells it when its turn has come. */
+  takeTurn(run: DrivenRun): void;
   /** Reads the budgets of all runs, and stops those that they leave nothing. Never rejects. */
   readBudgets(): Promise<void>;
   /** The run is over: nobody feeds it any more. */
@@ -52,8 +55,9 @@ export class DrivenRun {
   readonly #writes = new SerialQueue();
   /** Cancel what the run is to be woken for. */
   readonly #wakes = new Map<WakeName, () => void>();
-  /** As it was when the run began. */
-  readonly task: Task;
+  #task: Task;
+  /** The id of the prompt with which it goes on after a pause, until that is stored. */
+  #nextMessageId: string | null = null;
   /** Its slot, or its place in the line for one. */
   place: Place | null = null;
   #live: LiveRun;
@@ -62,8 +66,13 @@ export class DrivenRun {
   constructor(context: EngineContext, surroundings: RunSurroundings, task: Task, live: LiveRun) {
     this.#context = context;
     this.#surroundings = surroundings;
-    this.task = task;
+    this.#task = task;
     this.#live = live;
+  }
+
+  /** As it was when the run was begun, or continued. */
+  get task(): Task {
+    return this.#task;
   }
 
   get live(): LiveRun {
@@ -155,7 +164,13 @@ export class DrivenRun {
       case "condense":
         return this.#condense();
       case "prompt":
-        return this.#prompt();
+        return this.#prompt(effect.text);
+      case "rest":
+        return this.place?.leave();
+      case "turn":
+        return this.#surroundings.takeTurn(this);
+      case "continue":
+        return this.#continue();
       case "steer":
         return this.#steer(effect.id);
       case "inspect":
@@ -190,13 +205,34 @@ export class DrivenRun {
     if (!this.#isStopped) await this.feed(input);
   }
 
-  async #prompt(): Promise<void> {
+  /** Only after the next prompt's id is stored, it is sent: whoever finds it unsent later stores another. */
+  async #continue(): Promise<void> {
+    const { store, host, instance, now, reach } = this.#context;
+    const { id, run, fence } = this.task;
+    this.#nextMessageId ??= host.newMessageId();
+    const messageId = this.#nextMessageId;
+    const event = { type: "run.continued", at: now(), run: run.number, messageId } as const;
+    try {
+      const outcome = await this.inOrder(() => store.apply(id, event, { owner: instance.id, fence, by: instance.id }));
+      if (!outcome.changed && outcome.reason !== "no_change") return await this.feed({ type: "lose" });
+      this.#nextMessageId = null;
+      this.#task = outcome.task ?? this.task;
+      reach("continue-stored");
+    } catch (thrown) {
+      this.#logFailure("a paused run could not go on; the next poll tries again")(thrown);
+      if (!this.#isStopped) await this.feed({ type: "continue.failed" });
+      return;
+    }
+    if (!this.#isStopped) await this.feed({ type: "continued" });
+  }
+
+  async #prompt(text = this.task.run.prompt): Promise<void> {
     const { host, log } = this.#context;
     const { id, agent, model, run } = this.task;
     const maxCost = this.#live.limits.cost;
     if (!(await this.#mayPrompt())) return;
     try {
-      await host.prompt(this.sessionId, { messageId: run.messageId, text: run.prompt, agent, model, maxCost });
+      await host.prompt(this.sessionId, { messageId: run.messageId, text, agent, model, maxCost });
     } catch (thrown) {
       if (this.#isStopped) return;
       const error = messageOf(thrown);
@@ -311,7 +347,9 @@ export class DrivenRun {
    */
   async mayRequest(): Promise<string | null> {
     const { store, monotonic } = this.#context;
-    const isAtWork = () => !this.#isStopped && !isOver(this.#live) && this.#live.stopping === null;
+    // What its session does while it is paused, somebody else wants.
+    const isAtWork = () =>
+      !this.#isStopped && !isOver(this.#live) && !isResting(this.#live) && this.#live.stopping === null;
     const since = monotonic();
     let isFirst = false;
     while (this.#live.budgeting !== null && isAtWork()) {
@@ -396,6 +434,7 @@ export class DrivenRun {
       const expected = { owner: instance.id, fence: this.task.fence, by: instance.id };
       const outcome = await this.inOrder(() => store.apply(this.task.id, event, expected));
       if (isEnd(event) && outcome.changed) reach("outbox-written");
+      if (event.type === "run.paused" && outcome.changed) reach("pause-written");
       input = { type: "written", event, outcome };
     } catch (thrown) {
       const next = event.type === "run.progressed" ? "it is left out" : "the next poll tries again";

@@ -10,6 +10,7 @@ import type { RunLimits } from "../../model/limits.ts";
 import { adopt } from "../../model/live-run/handover.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
 import { isPrompted, isWanted, type LiveRun, launchedRun } from "../../model/live-run/live-run.ts";
+import { adoptPaused } from "../../model/live-run/pausing.ts";
 import { costOf, priceOf } from "../../model/prices.ts";
 import { tokenSum } from "../../model/progress.ts";
 import { questionsIn } from "../../model/questions.ts";
@@ -70,6 +71,7 @@ export class Driver {
       announce: onEnded,
       rule: (run, effect) => this.#rule(run, effect),
       poll: (soon) => this.#schedulePoll(soon),
+      takeTurn: (run) => this.#takeTurn(run),
       release: (run) => this.#release(run),
       readBudgets: () => this.readBudgets(),
     };
@@ -92,6 +94,14 @@ export class Driver {
   begin(task: Task, limits: RunLimits = {}): void {
     if (this.#stopped) return;
     const run = this.#add(task, launchedRun(task, { ...this.#context.settings.limits, ...limits }));
+    this.#takeTurn(run);
+    if (run.place?.waits) run.tell({ type: "turn.delayed" });
+    // It may have been spoken to while it waited for a runner.
+    if (task.id !== task.sessionId) void this.readSteering(task.id);
+  }
+
+  #takeTurn(run: DrivenRun): void {
+    const { task } = run;
     const begin = () => {
       const come = () => {
         if (!this.#stopped) run.tell({ type: "turn.came" });
@@ -101,10 +111,8 @@ export class Driver {
     };
     // A task of a task does not wait for the slot of the one that waits for it.
     const isNested = this.#runs.has(this.#rootOf(task.parentSessionId));
+    run.place?.leave();
     run.place = isNested ? this.#slots.occupy(begin) : this.#slots.take(begin);
-    if (run.place.waits) run.tell({ type: "turn.delayed" });
-    // It may have been spoken to while it waited for a runner.
-    if (task.id !== task.sessionId) void this.readSteering(task.id);
   }
 
   /** Does work that writes the beginning of a run of that task, and begins it. */
@@ -117,20 +125,21 @@ export class Driver {
     return this.#beginnings.run(taskId, async () => {});
   }
 
-  /** Takes over a run that is already at work in this host, unless another process was faster. */
-  adopt(task: Task): Promise<void> {
-    return this.beginning(task.id, () => this.#adopt(task));
+  /** Takes over a run that is at work in this host, or paused, unless another process was faster. */
+  adopt(task: Task, how: "working" | "paused"): Promise<void> {
+    return this.beginning(task.id, () => this.#adopt(task, how));
   }
 
-  async #adopt(task: Task): Promise<void> {
+  async #adopt(task: Task, how: "working" | "paused"): Promise<void> {
     const { store, instance, now, settings } = this.#context;
     const event = { type: "task.adopted", at: now(), owner: instance.id } as const;
     const { owner, fence } = task;
     const adopted = await store.apply(task.id, event, { owner, fence, by: instance.id });
     if (!adopted.changed || this.#stopped) return;
-    const begun = adopt(adopted.task, settings.limits, momentOf(this.#context));
+    const take = how === "paused" ? adoptPaused : adopt;
+    const begun = take(adopted.task, settings.limits, momentOf(this.#context));
     const run = this.#add(adopted.task, begun.run);
-    run.place = this.#slots.occupy();
+    if (how === "working") run.place = this.#slots.occupy();
     void run.perform(begun);
     void this.readSteering(task.id);
   }

@@ -21,7 +21,8 @@ export function claudeEvidence(
   for (const message of answers) readAnswer(evidence, message);
   if (end) {
     evidence.begun = true;
-    evidence.error = end.error === null ? null : { message: end.error, aborted: end.aborted };
+    const { error, aborted, until } = end;
+    evidence.error = error === null ? null : { message: error, aborted, ...(until !== undefined && { until }) };
     evidence.answer = end.text === null ? null : { text: end.text };
     evidence.progress = { ...evidence.progress, cost: end.cost };
   } else if (!isLive) {

@@ -25,6 +25,8 @@ export interface RunEnd {
   text: string | null;
   error: string | null;
   aborted: boolean;
+  /** When the provider will be back, if that is why it failed; null if the CLI does not say. */
+  until?: number | null;
   cost: number;
   /** The cost of the session so far: the CLI continues the count from one process to the next. */
   totalCost: number;

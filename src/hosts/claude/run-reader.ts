@@ -4,7 +4,7 @@
  * turns that those cause. The first result is not the end. Starts and stops nothing.
  */
 
-import type { HostEvent } from "../host.ts";
+import type { HostEvent, HostRetry } from "../host.ts";
 import { type ClaudeUsage, tokensOf } from "./transcript.ts";
 import { type CliMessage, TASK_ENDS } from "./wire.ts";
 
@@ -24,7 +24,11 @@ export class RunReader {
   hasStarted = false;
   result: Result | null = null;
   totalCost: number | null = null;
-  retry: { reason: string; count: number } | null = null;
+  retry: HostRetry | null = null;
+  /** When the account's usage limit is over, if it is used up. */
+  resetsAt: number | null = null;
+  /** The CLI gave up because of a quota or a rate limit. */
+  isLimited = false;
   /** The working agents inside the session, as child sessions. */
   readonly childSessions = new Set<string>();
   readonly #sessionId: string;
@@ -49,6 +53,7 @@ export class RunReader {
   read(message: CliMessage): void {
     if (message.type === "result") this.#readResult(message);
     else if (message.type === "system") this.#readSystemMessage(message);
+    else if (message.type === "rate_limit_event") this.#readLimit(message.rate_limit_info);
     else if (message.type === "command_lifecycle") {
       if (message.command_uuid === this.#messageId && message.state === "started") this.#markStarted();
     } else if (message.parent_tool_use_id == null) {
@@ -96,7 +101,7 @@ export class RunReader {
       this.#isIdle = message.state === "idle";
     } else if (message.subtype === "background_tasks_changed") this.#backgroundTasks = message.tasks?.length ?? 0;
     else if (message.subtype === "api_retry") {
-      this.retry = { reason: message.error ?? "unknown", count: message.attempt ?? 1 };
+      this.retry = retryOf(message, Date.now());
       this.#emit({ type: "session.retrying", ...session, ...this.retry });
     } else if (message.subtype === "task_started" && message.task_type === "local_agent") {
       const sessionId = childSessionId(this.#sessionId, message.task_id ?? "");
@@ -106,6 +111,10 @@ export class RunReader {
       const sessionId = childSessionId(this.#sessionId, message.task_id ?? "");
       if (this.childSessions.delete(sessionId)) this.#emit({ type: "session.idle", sessionId });
     }
+  }
+
+  #readLimit({ status, resetsAt }: NonNullable<CliMessage["rate_limit_info"]> = {}): void {
+    this.resetsAt = status === "rejected" && resetsAt !== undefined ? resetsAt * 1000 : null;
   }
 
   #readStreamEvent(event: CliMessage["event"]): void {
@@ -123,6 +132,7 @@ export class RunReader {
 
   #readAnswer(message: CliMessage): void {
     this.#markStarted();
+    this.isLimited = message.error === "rate_limit";
     const content = message.message?.content;
     for (const block of Array.isArray(content) ? content : []) {
       if (block.type !== "tool_use" || !block.id || !block.name) continue;
@@ -135,6 +145,16 @@ export class RunReader {
     const counted = { messageId, tokens: tokensOf(usage), cost: 0, ...(model !== undefined && { model }) };
     this.#emit({ type: "usage.counted", sessionId: this.#sessionId, ...counted });
   }
+}
+
+/** The CLI's own pauses double from half a second, up to half a minute or so. */
+const LONGEST_OWN_PAUSE_MS = 45_000;
+
+function retryOf({ error, attempt, retry_delay_ms: delay }: CliMessage, now: number): HostRetry {
+  const retry = { reason: error ?? "unknown", count: attempt ?? 1 };
+  if (delay === undefined) return retry;
+  const next = now + delay;
+  return { ...retry, next, ...(delay > LONGEST_OWN_PAUSE_MS && { until: next }) };
 }
 
 /** The id of an agent inside a session, as a child session. */

@@ -21,7 +21,12 @@ export interface CliMessage {
   state?: string;
   /** On `api_retry`. */
   attempt?: number;
+  /** Also on `assistant`. */
   error?: string;
+  retry_delay_ms?: number;
+  error_status?: number | null;
+  /** On `rate_limit_event`; in seconds since the epoch. */
+  rate_limit_info?: { status?: string; resetsAt?: number };
   /** On `task_*`. */
   task_id?: string;
   task_type?: string;

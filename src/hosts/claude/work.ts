@@ -169,7 +169,12 @@ export class ClaudeWork {
     if (result?.kind === "answered") return { ...nothing, text: result.text };
     if (result?.kind === "failed") {
       const limit = result.isOverBudget ? (input.maxCost ?? null) : null;
-      return { ...nothing, error: limit === null ? result.error : costBreach(cost, limit) };
+      const { isLimited, resetsAt: until } = reader;
+      return {
+        ...nothing,
+        error: limit === null ? result.error : costBreach(cost, limit),
+        ...(isLimited && limit === null && { until }),
+      };
     }
     if (result?.kind === "interrupted" && wasRefused) return nothing;
     if (result?.kind === "interrupted") return end;

@@ -98,14 +98,15 @@ export function readRecord(event: unknown): WireRecord | null {
 
 function readStatus(p: Fields): HostEvent | null {
   const sessionId = text(p.sessionID);
-  const { type, attempt, message } = fieldsOf(p.status);
+  const { type, attempt, message, next } = fieldsOf(p.status);
   if (type === "busy") return { type: "session.working", sessionId };
   if (type !== "retry") return null;
   const status: WireStatus = {
     ...(typeof attempt === "number" ? { attempt } : {}),
     ...(typeof message === "string" ? { message } : {}),
+    ...(typeof next === "number" ? { next } : {}),
   };
-  return { type: "session.retrying", sessionId, ...retryOf(status) };
+  return { type: "session.retrying", sessionId, ...retryOf(status, Date.now()) };
 }
 
 function readAnswered(p: Fields, reply: ReplyWord | undefined): HostEvent {

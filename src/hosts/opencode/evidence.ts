@@ -6,7 +6,15 @@
 import { type Evidence, noEvidence } from "../../model/evidence.ts";
 import { countTool, type Progress } from "../../model/progress.ts";
 import { takenUp } from "../taken-up.ts";
-import { errorText, isAbort, type WireInfo, type WireMessage, type WirePart } from "./wire.ts";
+import {
+  errorReturn,
+  errorText,
+  isAbort,
+  type WireError,
+  type WireInfo,
+  type WireMessage,
+  type WirePart,
+} from "./wire.ts";
 
 /** Messages after the run's prompt, oldest first. `steering`: the ids of those that were sent into the run. */
 export function evidenceOf(
@@ -44,10 +52,15 @@ function readAnswer(evidence: Evidence, info: WireInfo, parts: readonly WirePart
   evidence.begun = true;
   evidence.worked ||=
     text.some((piece) => piece.trim() !== "") || tools.some((part) => part.state?.status === "completed");
-  evidence.error = info.error ? { message: errorText(info.error), aborted: isAbort(info.error) } : null;
+  evidence.error = info.error ? errorOf(info.error, info.time.completed ?? info.time.created) : null;
   evidence.stoppedAt = failed ? { tool: failed.tool ?? "a tool", message: failed.state?.error ?? "failed" } : null;
   const finished = info.time.completed !== undefined && info.finish !== undefined && info.finish !== "tool-calls";
   if (finished && !info.error && tools.length === 0) evidence.answer = { text: text.join("\n").trim() };
+}
+
+function errorOf(error: WireError, at: number): NonNullable<Evidence["error"]> {
+  const until = errorReturn(error, at);
+  return { message: errorText(error), aborted: isAbort(error), ...(until !== undefined && { until }) };
 }
 
 function isOwnText(part: WirePart): boolean {

@@ -164,7 +164,7 @@ class OpenCodeDriver implements OpenCodeHost {
     const found = new Map<string, HostStatus>();
     for (const [id, status] of Object.entries(data as Record<string, WireStatus>)) {
       if (status.type === "busy") found.set(id, { state: "busy" });
-      if (status.type === "retry") found.set(id, { state: "retrying", ...retryOf(status) });
+      if (status.type === "retry") found.set(id, { state: "retrying", ...retryOf(status, Date.now()) });
     }
     return found;
   }

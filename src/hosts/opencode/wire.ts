@@ -2,10 +2,12 @@
  * The OpenCode records that we read: only the fields that we use, optional where OpenCode may omit them. Nothing here
  * is ever written back unchanged.
  */
+import type { HostRetry } from "../host.ts";
+import { providerReturn } from "../provider-return.ts";
 
 export interface WireError {
   name?: string;
-  data?: { message?: string; statusCode?: number };
+  data?: { message?: string; statusCode?: number; responseHeaders?: Record<string, string> };
   message?: string;
 }
 
@@ -101,13 +103,31 @@ export function errorText(error: WireError): string {
   return error.name && said !== error.name ? `${error.name}: ${said}` : said;
 }
 
+/** When the provider of a failed answer said that it will be back. `at`: when it failed. */
+export function errorReturn({ data }: WireError, at: number): number | undefined {
+  return providerReturn({ status: data?.statusCode, headers: data?.responseHeaders ?? {}, at });
+}
+
 export interface WireStatus {
   type?: string;
   attempt?: number;
   message?: string;
+  /** When it tries again. */
+  next?: number;
 }
 
-/** Why and how often a provider was retried. */
-export function retryOf(status: WireStatus): { reason: string; count: number } {
-  return { reason: status.message ?? "the provider failed", count: status.attempt ?? 1 };
+/** OpenCode's own pauses double from two seconds, with up to a fifth more. */
+const BACKOFF_MS = 2_000;
+const BACKOFF_MARGIN = 1.5;
+
+/**
+ * Why and how often a provider was retried, and when it is next. OpenCode does not say who set that time: if it is
+ * further away than its own pause can be, the provider did.
+ */
+export function retryOf({ message, attempt, next }: WireStatus, now: number): HostRetry {
+  const count = attempt ?? 1;
+  const retry = { reason: message ?? "the provider failed", count };
+  if (next === undefined) return retry;
+  const isNamed = next - now > BACKOFF_MS * 2 ** (count - 1) * BACKOFF_MARGIN;
+  return { ...retry, next, ...(isNamed && { until: next }) };
 }

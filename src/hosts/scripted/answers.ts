@@ -63,8 +63,14 @@ export class ScriptedAnswers {
     await this.#answer(turn, message, answer ?? say("ok"));
   }
 
-  fail(turn: ScriptedTurn, message: AgentMessage, error: string, aborted = false): void {
-    message.error = { message: error, aborted };
+  fail(
+    turn: ScriptedTurn,
+    message: AgentMessage,
+    error: string,
+    { aborted = false, returnMs = null }: { aborted?: boolean; returnMs?: number | null } = {},
+  ): void {
+    const until = returnMs === null ? {} : { until: this.#input.now() + returnMs };
+    message.error = { message: error, aborted, ...until };
     message.last = true;
     this.#input.emit({ type: "session.failed", sessionId: turn.session.id, error, aborted });
   }
@@ -73,11 +79,14 @@ export class ScriptedAnswers {
     if (turn.signal.aborted) return;
     if (delay.type === "gate") return this.#input.gate(delay.name).pass(turn.signal);
     if (delay.type === "pause") return pause(delay.ms, { signal: turn.signal, clock: this.#input });
-    const { reason, times } = delay;
+    const { reason, times, returnMs } = delay;
+    const until = returnMs === null ? null : this.#input.now() + returnMs;
     for (let count = 1; count <= times; count++) {
-      turn.state = { state: "retrying", reason, count };
-      this.#input.emit({ type: "session.retrying", sessionId: turn.session.id, reason, count });
+      const retry = { reason, count, ...(until !== null && { next: until, until }) };
+      turn.state = { state: "retrying", ...retry };
+      this.#input.emit({ type: "session.retrying", sessionId: turn.session.id, ...retry });
     }
+    if (returnMs !== null) await pause(returnMs, { signal: turn.signal, clock: this.#input });
   }
 
   async #answer(turn: ScriptedTurn, message: AgentMessage, answer: ScriptedAnswer): Promise<void> {
@@ -91,7 +100,7 @@ export class ScriptedAnswers {
         message.last = true;
         return;
       case "fail":
-        return this.fail(turn, message, answer.message);
+        return this.fail(turn, message, answer.message, answer);
       case "call": {
         const call = this.#call(turn, message, answer.name, answer.output);
         if (answer.fails === null) call.output = answer.output;

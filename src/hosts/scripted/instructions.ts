@@ -1,7 +1,7 @@
 /**
  * Instructions for a scripted agent in a prompt, one per line: `!write path text`, `!wait path`, `!ask question`,
- * `!permit text`, `!fail reason`, `!say text`. Reads and writes nothing outside the agent's directory. Ignores the rest
- * of the prompt.
+ * `!permit text`, `!fail reason`, `!refuse seconds reason` (the provider says that it will be back after that), `!say
+ * text`. Reads and writes nothing outside the agent's directory. Ignores the rest of the prompt.
  */
 import { constants, existsSync, lstatSync, watch } from "node:fs";
 import { mkdir, open, realpath } from "node:fs/promises";
@@ -27,6 +27,7 @@ export function instructedSteps(prompt: string, directory: string): ScriptedScri
   for (const [, word = "", text = ""] of prompt.matchAll(LINE)) {
     if (word === "say") said.push(text);
     else if (word === "fail") return [...steps, fail(text || "failed as it was told to")];
+    else if (word === "refuse") return [...steps, refusal(text)];
     else if (Object.hasOwn(INSTRUCTIONS, word)) steps.push(INSTRUCTIONS[word]?.(text, directory) ?? say(""));
     else return [fail(`There is no instruction !${word}. Known: ${known()}.`)];
   }
@@ -35,8 +36,13 @@ export function instructedSteps(prompt: string, directory: string): ScriptedScri
   return [...steps, say(said.length > 0 ? said.join("\n") : answer)];
 }
 
+function refusal(text: string): ScriptedStep {
+  const [seconds = "", ...reason] = text.split(" ");
+  return fail(reason.join(" ") || "out of quota", { returnMs: (Number.parseFloat(seconds) || 0) * 1000 });
+}
+
 function known(): string {
-  return [...Object.keys(INSTRUCTIONS), "fail", "say"].map((word) => `!${word}`).join(", ");
+  return [...Object.keys(INSTRUCTIONS), "fail", "refuse", "say"].map((word) => `!${word}`).join(", ");
 }
 
 async function write(directory: string, text: string): Promise<string> {

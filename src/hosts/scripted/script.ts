@@ -14,13 +14,15 @@ export type ScriptedAnswer =
   | { type: "ask"; asks: "permission" | "question"; text: string }
   /** Opens a child session, makes it follow that script, and waits for it. */
   | { type: "delegate"; script: string }
-  | { type: "fail"; message: string }
+  /** `returnMs`: in how long the provider will be back, as it says. */
+  | { type: "fail"; message: string; returnMs: number | null }
   | { type: "empty" };
 
 export type ScriptedDelay =
   | { type: "gate"; name: string }
   | { type: "pause"; ms: number }
-  | { type: "retry"; reason: string; times: number };
+  /** `returnMs`: the provider says that it will be back after that time, and the agent waits for it. */
+  | { type: "retry"; reason: string; times: number; returnMs: number | null };
 
 export type ScriptedStep = ScriptedAnswer | ScriptedDelay;
 export type ScriptedScript = readonly ScriptedStep[];
@@ -50,9 +52,9 @@ export function delegate(script: string): ScriptedAnswer {
   return { type: "delegate", script };
 }
 
-/** Ends the turn with an error. */
-export function fail(message: string): ScriptedAnswer {
-  return { type: "fail", message };
+/** Ends the turn with an error; with `returnMs`, the provider says that it will be back after that time. */
+export function fail(message: string, { returnMs }: { returnMs?: number } = {}): ScriptedAnswer {
+  return { type: "fail", message, returnMs: returnMs ?? null };
 }
 
 /** Ends the turn without any output. */
@@ -70,9 +72,9 @@ export function pause(ms: number): ScriptedDelay {
   return { type: "pause", ms };
 }
 
-/** The provider fails that many times before the next answer. */
-export function retry(reason: string, times = 1): ScriptedDelay {
-  return { type: "retry", reason, times };
+/** The provider fails that many times before the next answer; with `returnMs`, it is waited for after the last. */
+export function retry(reason: string, times = 1, { returnMs }: { returnMs?: number } = {}): ScriptedDelay {
+  return { type: "retry", reason, times, returnMs: returnMs ?? null };
 }
 
 /** Text for a prompt that makes its session follow the named script from the beginning. */

@@ -33,7 +33,7 @@ export interface AgentMessage {
   calls: ScriptedToolCall[];
   /** This message ended the turn. */
   last: boolean;
-  error: { message: string; aborted: boolean } | null;
+  error: { message: string; aborted: boolean; until?: number } | null;
   tokens: Tokens;
   cost: number;
   /** The newest message of the user when it was begun; absent in sessions that an earlier version stored. */

@@ -114,7 +114,7 @@ export class ScriptedTurns {
       }
       if (this.#dead) return;
       if (turn.signal.aborted && !message.last) {
-        this.#answers.fail(turn, message, "aborted", true);
+        this.#answers.fail(turn, message, "aborted", { aborted: true });
       }
       message.endedAt = now();
       emit({ type: "usage.counted", sessionId, messageId: message.id, tokens: message.tokens, cost: message.cost });

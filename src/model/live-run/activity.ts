@@ -20,20 +20,26 @@ const COMPARED = 10_000;
 export interface Activity {
   /** The task's totals when the run began. */
   readonly before: Progress;
+  /** The task's totals when the run was last prompted; what it shows since is added to them. */
+  readonly base: Progress;
   readonly calls: ReadonlySet<string>;
   /** The newest call of each session, and how often it was made in a row. */
   readonly repeated: ReadonlyMap<string, RepeatedCall>;
   readonly usage: ReadonlyMap<string, Usage>;
   /** Tool calls, and for a run that was taken over what it had used until then. */
   readonly tools: Progress;
-  /** What the run cost in all, once its host says so: the costs of its messages were estimates. */
+  /** What its newest prompt cost in all, once its host says so: the costs of its messages were estimates. */
   readonly reportedCost: number | null;
-  /** What its messages show, where that was read: events may come later. */
+  /** What its messages since then show, where that was read: events may come later. */
   readonly read: Progress | null;
+  /** The tool that was called last, if nothing was written since. */
+  readonly tool: string | null;
   /** When the host accepted the prompt. */
   readonly acceptedAt: number | null;
-  /** Since when it works; moved on by the time that it waited for people. */
+  /** Since when it works; moved on by the time that it waited for people. Null until a prompt is accepted. */
   readonly workingSince: number | null;
+  /** How long it had worked when it was last paused, in ms. */
+  readonly workedBefore: number;
   /** When it began to wait for people. */
   readonly askedAt: number;
   /** When something was last seen of it, or it resumed its work. */
@@ -66,14 +72,17 @@ export type WorkReport =
 export function noActivity(before: Progress, lastUpdate: number): Activity {
   return {
     before,
+    base: before,
     calls: new Set(),
     repeated: new Map(),
     usage: new Map(),
     tools: noProgress(0),
     reportedCost: null,
     read: null,
+    tool: null,
     acceptedAt: null,
     workingSince: null,
+    workedBefore: 0,
     askedAt: 0,
     seenAt: 0,
     lastUpdate,
@@ -84,7 +93,7 @@ export function counted(activity: Activity, report: WorkReport, { awake, wall }:
   const seen = { ...activity, lastUpdate: wall, seenAt: awake };
   switch (report.type) {
     case "text.written":
-      return seen;
+      return { ...seen, tool: null };
     case "usage.counted": {
       const { messageId, tokens, cost, isUnpriced = false } = report;
       return { ...seen, usage: new Map(activity.usage).set(messageId, { tokens, cost, isUnpriced }) };
@@ -92,9 +101,10 @@ export function counted(activity: Activity, report: WorkReport, { awake, wall }:
     case "cost.reported":
       return { ...activity, reportedCost: report.cost };
     case "tool.called":
-      if (activity.calls.has(report.callId)) return seen;
+      if (activity.calls.has(report.callId)) return { ...seen, tool: report.name };
       return {
         ...seen,
+        tool: report.name,
         calls: new Set(activity.calls).add(report.callId),
         repeated: new Map(activity.repeated).set(report.sessionId, repeatedCall(activity, report)),
         tools: countTool(activity.tools, report.name),
@@ -111,9 +121,25 @@ function repeatedCall(
   return { call, tool: name, times: before?.call === call ? before.times + 1 : 1 };
 }
 
-/** The host accepted the prompt. */
+/** The host accepted the prompt: the first one, or one after a pause. */
 export function accepted(activity: Activity, { awake }: Moment): Activity {
   return { ...activity, acceptedAt: awake, workingSince: awake };
+}
+
+/** Nothing is at work until the next prompt. `until`: when it stopped working. */
+export function paused(activity: Activity, until: number): Activity {
+  const worked = { workedBefore: workedMs(activity, until), workingSince: null };
+  return { ...basedOn(activity, totalsOf(activity)), ...worked, tool: null };
+}
+
+/** With these totals; what is counted from now on is added to them. */
+export function basedOn(activity: Activity, base: Progress): Activity {
+  return { ...activity, base, usage: new Map(), tools: noProgress(0), reportedCost: null, read: null };
+}
+
+/** How long it has worked in this process. */
+export function workedMs({ workedBefore, workingSince }: Activity, until: number): number {
+  return workedBefore + (workingSince === null ? 0 : Math.max(0, until - workingSince));
 }
 
 /** All requests are answered. The time until now was a person's, and does not count as work. */
@@ -123,21 +149,22 @@ export function unblocked(activity: Activity, { awake }: Moment): Activity {
   return { ...activity, workingSince: workingSince + awake - Math.max(askedAt, workingSince) };
 }
 
-/** How the run compares with its limits; null until its host accepted the prompt. */
+/** How the run compares with its limits; null while no prompt of it is accepted. */
 export function standingOf(activity: Activity, { awake }: Moment): Standing | null {
-  const { workingSince, acceptedAt, seenAt, repeated, before } = activity;
+  const { workingSince, acceptedAt, seenAt, repeated, before, tool } = activity;
   if (workingSince === null) return null;
   return {
-    workedMs: awake - workingSince,
+    workedMs: workedMs(activity, awake),
     quietMs: awake - Math.max(acceptedAt ?? 0, seenAt),
     cost: totalsOf(activity).cost - before.cost,
     repeated: [...repeated.values()].sort((one, other) => other.times - one.times)[0] ?? null,
+    tool,
   };
 }
 
 /** The task's totals so far. */
 export function totalsOf(activity: Activity): Progress {
-  const { before, tools, usage, lastUpdate, reportedCost, read } = activity;
+  const { base, tools, usage, lastUpdate, reportedCost, read } = activity;
   let own: Progress = { ...tools, lastUpdate };
   for (const { tokens, cost, isUnpriced } of usage.values()) {
     own = addProgress(own, { ...noProgress(0), tokens, cost, ...(isUnpriced && { unpriced: tokenSum(tokens) }) });
@@ -147,7 +174,7 @@ export function totalsOf(activity: Activity): Progress {
     const { unpriced: _known, ...rest } = own;
     own = { ...rest, cost: tools.cost + reportedCost };
   }
-  return addProgress(before, own);
+  return addProgress(base, own);
 }
 
 /** Null for what cannot be serialized, and so cannot be compared. */

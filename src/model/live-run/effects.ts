@@ -8,7 +8,14 @@ import type { LiveRun, StopAttempt, Waiting } from "./live-run.ts";
 
 export type RunEffect =
   | { type: "condense" }
-  | { type: "prompt" }
+  /** `text`: what a paused run is told instead of its own prompt. */
+  | { type: "prompt"; text?: string }
+  /** The run is paused: others may have its slot. */
+  | { type: "rest" }
+  /** A paused run is due: it wants its turn. */
+  | { type: "turn" }
+  /** Store that the run goes on with a prompt of a new id. */
+  | { type: "continue" }
   /** Send this steering message into the session. */
   | { type: "steer"; id: string }
   /** Read what the session shows about this run. */
@@ -49,6 +56,8 @@ export type AbortPurpose =
   | { name: "stop"; attempt: StopAttempt }
   /** The prompt was not found. */
   | { name: "abandon" }
+  /** The run is paused: nothing of it may be at work. */
+  | { name: "pause" }
   /** A host may go on working in a session that was deleted. */
   | { name: "deleted" };
 

@@ -8,10 +8,11 @@ import type { Limits } from "../limits.ts";
 import type { Task } from "../task.ts";
 import { accepted } from "./activity.ts";
 import { type RunEffect, type RunStep, then, unchanged } from "./effects.ts";
-import { end, inspect } from "./ending.ts";
+import { end } from "./ending.ts";
 import { adoptedRun, type DoubtfulStage, isWanted, type LiveRun } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
 import { enterPhase } from "./phases.ts";
+import { inspect } from "./settling.ts";
 
 /** How long the session is searched for the prompt. */
 const DOUBT_MS = 60_000;

@@ -7,6 +7,7 @@ import type { TaskEvent } from "../events.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Ruling } from "../request-policy.ts";
 import type { SteeringMessage } from "../steering.ts";
+import type { RetryingDetail } from "../task.ts";
 import type { Transition } from "../transition.ts";
 import type { WorkReport } from "./activity.ts";
 import type { AbortPurpose, InspectPurpose, WakeName } from "./effects.ts";
@@ -41,7 +42,7 @@ export type OwnSessionInput =
 
 /** Events of the run's own session or of one below it. */
 export type SessionTreeInput =
-  | { type: "session.retrying"; reason: string; count: number }
+  | ({ type: "session.retrying" } & Retrying)
   | ({ type: "session.asked" } & Request)
   /** `answer`: who answered what, where that is known. */
   | { type: "session.answered"; requestIds: readonly string[]; answer: Answered | null }
@@ -61,7 +62,10 @@ export type PollInput =
    */
   | { type: "poll.done"; hasTasks: boolean };
 
-type SessionStatus = { state: "busy" } | { state: "retrying"; reason: string; count: number };
+type SessionStatus = { state: "busy" } | ({ state: "retrying" } & Retrying);
+
+/** `next`: when the host tries again. `until`: when the provider said that it will be back. */
+type Retrying = Omit<RetryingDetail, "kind">;
 
 type CommandInput =
   /** The budgets that the task counts in, if any, and why it must stop for them. */
@@ -98,6 +102,9 @@ export type ResultInput =
   | { type: "inspect.failed"; purpose: InspectPurpose; isGone: boolean }
   | { type: "aborted"; purpose: AbortPurpose }
   | { type: "abort.failed"; purpose: AbortPurpose; isGone: boolean; error: string }
+  /** The id of the prompt with which a paused run goes on is stored. */
+  | { type: "continued" }
+  | { type: "continue.failed" }
   /** Whether the host took the answer of a rule. */
   | { type: "ruled"; request: Waiting; isTaken: boolean }
   | { type: "written"; event: TaskEvent; outcome: Transition }

@@ -8,8 +8,16 @@ import type { TaskEvent } from "../events.ts";
 import { CANCELLED, type Verdict } from "../evidence.ts";
 import type { Limits } from "../limits.ts";
 import { addProgress, lessProgress, noProgress, type Progress } from "../progress.ts";
-import type { Phase, PhaseDetail, Task, WaitingDetail } from "../task.ts";
-import { type Activity, noActivity, totalsOf } from "./activity.ts";
+import {
+  type PauseCause,
+  type Pauses,
+  type Phase,
+  type PhaseDetail,
+  type Task,
+  usedBefore,
+  type WaitingDetail,
+} from "../task.ts";
+import { type Activity, noActivity, totalsOf, workedMs } from "./activity.ts";
 import type { Moment } from "./moment.ts";
 import type { Steered } from "./steering.ts";
 
@@ -38,10 +46,24 @@ type RunStage =
    * though its messages show no end.
    */
   | { name: "working"; acceptedAt: number; workSeenAt: number; idle: IdleFinding | null }
+  | PausedStage
   /**
    * Final. `lost`: another process owns the run or has ended it. `isPromptOut`: the prompt's answer is still to come.
    */
   | { name: "over"; why: "ended" | "lost"; isPromptOut: boolean };
+
+/** Nothing is to be at work until that time on the wall clock; then the run is prompted to go on. */
+export interface PausedStage {
+  name: "paused";
+  cause: PauseCause;
+  until: number;
+  /**
+   * `writing`: the pause is not stored yet. `stopping`: the host is told to stop the session. `unstopped`: it is to be
+   * told again. `resting`: nothing is at work. `coming`: its time has come, and it waits for its turn. `continuing`:
+   * its next prompt is being stored.
+   */
+  state: "writing" | "stopping" | "unstopped" | "resting" | "coming" | "continuing";
+}
 
 /** When an idle session was inspected, and whether an answer was begun. */
 interface IdleFinding {
@@ -80,6 +102,8 @@ interface Ending {
 export interface LiveRun {
   readonly number: number;
   readonly limits: Limits;
+  /** From 0 to 1, by the task's id: how much later than others this run begins that waits for the same time. */
+  readonly stagger: number;
   /** A fork's first run: its history is cut before the prompt. */
   readonly isCondensed: boolean;
   readonly stage: RunStage;
@@ -88,6 +112,10 @@ export interface LiveRun {
   /** The event that says so. `isMissing`: its write failed, and the next poll writes it again. */
   readonly phased: { event: TaskEvent; isMissing: boolean } | null;
   readonly activity: Activity;
+  /** How often it was paused, as it is stored. */
+  readonly pauses: Omit<Pauses, "progress"> | null;
+  /** What the host keeps trying, since the last sign of work. */
+  readonly retries: { since: number; count: number; reason: string } | null;
   /** What nobody has answered yet, in the order in which it was asked. */
   readonly requests: ReadonlyMap<string, Waiting>;
   /** A list of open requests that was read too early does not ask these again. */
@@ -121,11 +149,14 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
   return {
     number: task.run.number,
     limits,
+    stagger: staggerOf(task.id),
     isCondensed: task.isForked && task.run.number === 0,
     stage: { name: "unstarted" },
     phase: task.phase,
     phased: null,
     activity: noActivity(task.run.before, task.progress.lastUpdate),
+    pauses: task.run.pauses,
+    retries: null,
     requests: new Map(),
     answered: new Set(),
     ruling: new Set(),
@@ -150,8 +181,9 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
 export function adoptedRun(task: Task, limits: Limits, { awake }: Moment): LiveRun {
   const run = launchedRun(task, limits);
   const waiting = task.phaseDetail?.kind === "waiting" ? task.phaseDetail : null;
-  const tools = lessProgress(task.progress, task.run.before);
-  const activity = { ...run.activity, tools, acceptedAt: awake, workingSince: awake };
+  const base = usedBefore(task.run);
+  const tools = lessProgress(task.progress, base);
+  const activity = { ...run.activity, base, tools, acceptedAt: awake, workingSince: awake };
   return {
     ...run,
     stage: { name: "working", acceptedAt: awake, workSeenAt: awake, idle: null },
@@ -162,14 +194,23 @@ export function adoptedRun(task: Task, limits: Limits, { awake }: Moment): LiveR
 }
 
 /** The task's totals so far, with its working time if that counts. */
-export function progressOf(run: LiveRun, { awake }: Moment): Progress {
-  const { activity, requests, budgeting } = run;
-  const totals = totalsOf(activity);
-  if (budgeting?.isTimed !== true || activity.workingSince === null) return totals;
-  // While it waits for people, its time stands still.
-  const until = requests.size > 0 ? activity.askedAt : awake;
-  const workedMs = Math.max(0, Math.round(until - activity.workingSince));
-  return addProgress(totals, { ...noProgress(0), workedMs });
+export function progressOf(run: LiveRun, at: Moment): Progress {
+  const totals = totalsOf(run.activity);
+  if (run.budgeting?.isTimed !== true) return totals;
+  return addProgress(totals, { ...noProgress(0), workedMs: Math.round(workedMs(run.activity, workingUntil(run, at))) });
+}
+
+/** Now, or when it began to wait for people: then its time stands still. */
+export function workingUntil({ activity, requests }: LiveRun, { awake }: Moment): number {
+  return requests.size > 0 ? activity.askedAt : awake;
+}
+
+/** Ids that differ little are spread as well as others. */
+function staggerOf(taskId: string): number {
+  let hash = 2_166_136_261;
+  for (const letter of taskId) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 16_777_619);
+  hash = Math.imul(hash ^ (hash >>> 15), 2_246_822_507);
+  return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32;
 }
 
 export function isOver({ stage }: LiveRun): boolean {
@@ -179,6 +220,11 @@ export function isOver({ stage }: LiveRun): boolean {
 /** From the prompt on. What a host shows before that belongs to somebody else. */
 export function isPrompted({ stage }: LiveRun): boolean {
   return stage.name !== "unstarted" && stage.name !== "condensing" && stage.name !== "over";
+}
+
+/** It is paused, and was stopped at this host: what its session does is somebody else's. */
+export function isResting({ stage }: LiveRun): boolean {
+  return stage.name === "paused" && ["resting", "coming", "continuing"].includes(stage.state);
 }
 
 /** Whether its session may still work for it: nobody has told the host to stop, and it has no end yet. */

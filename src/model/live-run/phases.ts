@@ -1,6 +1,6 @@
 /** How the phase of a live run changes, and what it waits for: requests, their answers, signs of work. Pure. */
 import type { Ruling } from "../request-policy.ts";
-import type { Phase, PhaseDetail } from "../task.ts";
+import type { Phase, PhaseDetail, RetryingDetail } from "../task.ts";
 import { counted, unblocked, type WorkReport } from "./activity.ts";
 import { type RunStep, then, unchanged } from "./effects.ts";
 import { type Answered, isWanted, type LiveRun, openRequest, type Waiting } from "./live-run.ts";
@@ -20,6 +20,8 @@ const ENDED_BY: Record<Phase, { work: boolean; busy: boolean }> = {
   retrying: { work: true, busy: true },
   waiting: { work: false, busy: false },
   stalled: { work: true, busy: false },
+  // A paused run is prompted; what its session does before that is somebody else's.
+  paused: { work: false, busy: false },
 };
 
 function isEndedBy({ phase }: LiveRun, what: "work" | "busy"): boolean {
@@ -44,8 +46,12 @@ export function phaseAgain(run: LiveRun): RunStep {
   };
 }
 
-export function retry(run: LiveRun, { reason, count }: { reason: string; count: number }, at: Moment): RunStep {
-  return enterPhase(run, "retrying", { kind: "retrying", reason, count }, at);
+/** The host tries again by itself. What it has tried counts until the agent shows work. */
+export function retry(run: LiveRun, detail: Omit<RetryingDetail, "kind">, at: Moment): RunStep {
+  const { reason, count, next, until } = detail;
+  const times = { ...(next !== undefined && { next }), ...(until !== undefined && { until }) };
+  const retries = { since: run.retries?.since ?? at.awake, count: Math.max(count, run.retries?.count ?? 0), reason };
+  return enterPhase({ ...run, retries }, "retrying", { kind: "retrying", reason, count, ...times }, at);
 }
 
 /** It works again, unless a request is still open. An answer is recorded even if another request follows it. */
@@ -98,7 +104,7 @@ export function ruled(run: LiveRun, request: Waiting, isTaken: boolean, at: Mome
   const ruling = new Set([...run.ruling].filter((id) => id !== requestId));
   const after = { ...run, ruling };
   const isKnown = run.requests.has(requestId) || run.answered.has(requestId);
-  return isTaken || isKnown ? unchanged(after) : wait(after, request, at);
+  return isTaken || isKnown || run.stage.name === "paused" ? unchanged(after) : wait(after, request, at);
 }
 
 export function answer(run: LiveRun, requestIds: readonly string[], detail: Answered | null, at: Moment): RunStep {
@@ -127,7 +133,7 @@ export function busy(run: LiveRun, at: Moment): RunStep {
 
 /** A sign of work: counted, and written with others. */
 export function observe(run: LiveRun, report: WorkReport, at: Moment): RunStep {
-  const seen = { ...run, activity: counted(run.activity, report, at), isSaving: true };
+  const seen = { ...run, activity: counted(run.activity, report, at), isSaving: true, retries: null };
   const { run: after, effects } = isEndedBy(run, "work") ? resumeWork(seen, at) : applied(seen, at);
   // What counts in a budget is written at once: others may be about to use what is left.
   const isUrgent = run.budgeting !== null && report.type === "usage.counted";

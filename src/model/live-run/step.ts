@@ -4,25 +4,10 @@
  * most once, ends at most once and only on evidence or a command, and can end from every stage. What its task becomes,
  * `transition` decides.
  */
-import { breachOf, isStalled } from "../limits.ts";
+import { breachOf, retryBreach } from "../limits.ts";
 import { standingOf } from "./activity.ts";
 import { type RunStep, then, unchanged } from "./effects.ts";
-import {
-  checkEnd,
-  deleted,
-  inspect,
-  interrupt,
-  lose,
-  notInspected,
-  notStopped,
-  notWritten,
-  settle,
-  settleDead,
-  stop,
-  stopped,
-  writeAgain,
-  written,
-} from "./ending.ts";
+import { interrupt, lose, notStopped, notWritten, stop, stopped, writeAgain, written } from "./ending.ts";
 import {
   abandoned,
   accept,
@@ -40,7 +25,19 @@ import {
 import type { OwnSessionInput, PollInput, ResultInput, RunInput, SessionTreeInput, SteeringInput } from "./inputs.ts";
 import { isOver, isPrompted, isWanted, type LiveRun, openRequest, progressOf, seenAtWork } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
+import {
+  afterStall,
+  continued,
+  halted,
+  isQuiet,
+  notContinued,
+  pausedPoll,
+  pauseForRetry,
+  pauseWritten,
+  takeTurn,
+} from "./pausing.ts";
 import { answer, ask, busy, enterPhase, followDue, observe, phaseAgain, retry, ruled } from "./phases.ts";
+import { checkEnd, deleted, inspect, notInspected, settle, settleDead } from "./settling.ts";
 import { deliver, lookForTaken, sendNext, steer, steerAgain } from "./steering.ts";
 
 export function step(run: LiveRun, input: RunInput, at: Moment): RunStep {
@@ -52,10 +49,10 @@ function changed(run: LiveRun, input: RunInput, at: Moment): RunStep {
     case "turn.delayed":
       return run.stage.name === "unstarted" ? enterPhase(run, "queued", null, at) : unchanged(run);
     case "turn.came":
-      return begin(run, at);
+      return run.stage.name === "paused" ? takeTurn(run) : begin(run, at);
     case "host.ended":
-      // Before its prompt is sent, nothing of it was at work there.
-      return isPrompted(run)
+      // Before its prompt is sent, and in a pause, nothing of it was at work there.
+      return isPrompted(run) && run.stage.name !== "paused"
         ? hostEnded({ ...run, announced: input.reason, isHostDead: true }, input.reason)
         : unchanged(run);
     case "request.found":
@@ -89,8 +86,8 @@ function afterTheEnd(run: LiveRun, input: RunInput): RunStep {
 /** The host reports something about the run's session, or about one below it. */
 function reported(run: LiveRun, input: OwnSessionInput | SessionTreeInput, at: Moment): RunStep {
   if (input.type === "session.deleted") return deleted(run, at);
-  // Before its prompt is sent, what happens in the session belongs to somebody else.
-  if (!isPrompted(run)) return unchanged(run);
+  // Before its prompt is sent, and in a pause, what happens in the session belongs to somebody else.
+  if (!isPrompted(run) || run.stage.name === "paused") return unchanged(run);
   switch (input.type) {
     case "session.idle":
       return then(checkEnd({ ...run, idleHeardAt: at.awake }), searchAgain);
@@ -117,7 +114,7 @@ function reportedAtWork(
       // From a program that has died, it was only late.
       return busy({ ...run, idleHeardAt: null, announced: run.isHostDead ? run.announced : null }, at);
     case "session.retrying":
-      return retry(run, input, at);
+      return pauseForRetry(run, input, at) ?? retry(run, input, at);
     case "session.asked":
       return ask(run, input, at);
     case "session.answered":
@@ -137,7 +134,8 @@ function polled(run: LiveRun, input: PollInput, at: Moment): RunStep {
     case "request.found": {
       const { requestId } = input;
       const isKnown = [run.requests, run.answered, run.ruling].some((known) => known.has(requestId));
-      return isPrompted(run) && !isKnown ? ask(seenAtWork(run, at), input, at) : unchanged(run);
+      const isOurs = isPrompted(run) && run.stage.name !== "paused";
+      return isOurs && !isKnown ? ask(seenAtWork(run, at), input, at) : unchanged(run);
     }
     case "status.read":
       return statusRead(run, input, at);
@@ -164,7 +162,7 @@ function statusRead(
   const listed = seenAtWork(run, at);
   switch (status.state) {
     case "retrying":
-      return retry(listed, status, at);
+      return pauseForRetry(listed, status, at) ?? retry(listed, status, at);
     case "busy":
       return busy(listed, at);
   }
@@ -172,19 +170,24 @@ function statusRead(
 
 /**
  * Repeats what failed besides the write of a phase: the write of an end, the stop of a run that is to be cancelled.
- * Stops a run that exceeds its limits, and calls it stalled when nothing is seen of it, but never while it waits for a
- * person.
+ * Lets a paused run go on when its time has come. Stops a run that exceeds its limits, and sees to one that shows no
+ * sign of life, but never while it waits for a person.
  */
 function checkLimits(run: LiveRun, hasTasks: boolean, at: Moment): RunStep {
   if (run.ending !== null) return writeAgain(run, at);
   if (run.stopping !== null) return unchanged(run);
   if (run.cancelReason !== null) return stop(run, { outcome: "cancelled", reason: run.cancelReason }, at);
+  if (run.stage.name === "paused") return pausedPoll(run, at);
   const standing = standingOf(run.activity, at);
   if (standing === null || openRequest(run) !== null) return unchanged(run);
-  const breach = breachOf(standing, run.limits);
+  const breach = breachOf(standing, run.limits) ?? triedTooOften(run, at);
   if (breach !== null) return stop(run, { outcome: "error", error: breach }, at);
-  const isQuiet = run.phase === "working" && isStalled(standing, run.limits) && !hasTasks;
-  return isQuiet ? enterPhase(run, "stalled", null, at) : unchanged(run);
+  if (run.phase !== "working" || hasTasks || !isQuiet(standing, run)) return unchanged(run);
+  return afterStall(run, standing, at) ?? enterPhase(run, "stalled", null, at);
+}
+
+function triedTooOften({ retries, limits }: LiveRun, { awake }: Moment): string | null {
+  return retries === null ? null : retryBreach({ ...retries, ms: awake - retries.since }, limits);
 }
 
 /** A run whose budget is used up is stopped. If the host fails to, the next reading stops it again. */
@@ -227,8 +230,14 @@ function resulted(run: LiveRun, input: ResultInput, at: Moment): RunStep {
       return aborted(run, input, at);
     case "ruled":
       return ruled(run, input.request, input.isTaken, at);
-    case "written":
-      return written(run, input.event, input.outcome);
+    case "continued":
+      return continued(run);
+    case "continue.failed":
+      return notContinued(run);
+    case "written": {
+      const stored = written(run, input.event, input.outcome);
+      return input.event.type === "run.paused" ? then(stored, pauseWritten) : stored;
+    }
     case "write.failed":
       return notWritten(run, input.event);
   }
@@ -270,6 +279,8 @@ function aborted(run: LiveRun, input: Extract<ResultInput, { type: "aborted" | "
     }
     case "abandon":
       return abandoned(run, error, at);
+    case "pause":
+      return halted(run, input.type === "aborted" || input.isGone);
     case "deleted":
       return unchanged(run);
   }
@@ -285,6 +296,8 @@ const RESULTS: ReadonlySet<string> = new Set<ResultInput["type"]>([
   "inspect.failed",
   "aborted",
   "abort.failed",
+  "continued",
+  "continue.failed",
   "ruled",
   "written",
   "write.failed",

@@ -161,7 +161,8 @@ function decide(change: TaskChange, found: Found): Decided | Exclude<Transition,
 
 /** Whether it may make a notice. */
 function mayTell({ event }: TaskChange): boolean {
-  return isEnd({ event }) || (event.type === "run.phased" && event.phase !== "working");
+  const isPhased = event.type === "run.phased" && event.phase !== "working";
+  return isEnd({ event }) || isPhased || event.type === "run.paused";
 }
 
 const ALONE: ReadonlySet<TaskEventType> = new Set(["task.imported", "task.resumed", "task.edited", "run.requeued"]);

@@ -54,6 +54,7 @@ const RUN = {
   result: "text",
   error: "text",
   before: "text",
+  pauses: "text",
 } as const satisfies { [Column in keyof RowOf<"runs">]: Kind };
 
 const QUEUED = {
@@ -74,7 +75,7 @@ const QUEUED = {
 
 /** What an update of a task, and of a run, changes. */
 const TASK_CHANGES = namesOf(TASK).filter((name) => !["id", "host", "description", "started_at"].includes(name));
-const RUN_CHANGES = ["message_id", "started_at", "ended_at", "outcome", "result", "error", "before"] as const;
+const RUN_CHANGES = ["message_id", "started_at", "ended_at", "outcome", "result", "error", "before", "pauses"] as const;
 
 export interface NewEvents {
   taskIds: readonly string[];

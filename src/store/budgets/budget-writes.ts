@@ -86,9 +86,10 @@ export async function countInBudgets(
   const links = event.type === "task.created" ? await addBudgets(kysely, event.task, found, event.at) : found;
   if (links.length === 0) return [];
   const change = changeOf(before, after, event.at);
-  const isFailed = after.phase === "retrying";
+  // What it last requested was refused, or it was stopped.
+  const isRefused = after.phase === "retrying" || after.phase === "paused";
   const hasUse = change.used.tokens > 0 || change.used.cost > 0;
-  const landed = hasUse || isFailed || change.live < 0 ? links.filter(({ flying }) => flying > 0) : [];
+  const landed = hasUse || isRefused || change.live < 0 ? links.filter(({ flying }) => flying > 0) : [];
   const isNothing = [change.live, change.unpriced, ...Object.values(change.used)].every((amount) => amount === 0);
   if (isNothing && landed.length === 0) return [];
   const chain = await lockChain(kysely, links);

@@ -121,7 +121,7 @@ function taskOfEntry(sessionId: string, fields: Fields, now: number): Task | nul
     status: outcome,
     phase: null,
     phaseDetail: null,
-    run: { ...run, outcome, result: null, error: outcome === "completed" ? null : error, before },
+    run: { ...run, outcome, result: null, error: outcome === "completed" ? null : error, before, pauses: null },
     startedAt,
     completedAt: endedAt,
     resultRetrievedAt: null,

@@ -17,6 +17,7 @@ export const RUN_COLUMNS = [
   "result",
   "error",
   "before",
+  "pauses",
 ] as const;
 
 export type RunRow = Pick<RowOf<"runs">, (typeof RUN_COLUMNS)[number]>;
@@ -61,6 +62,7 @@ const TASK_COLUMNS = [
   "runs.ended_at",
   "runs.outcome",
   "runs.before",
+  "runs.pauses",
 ] as const;
 
 export interface TaskRow
@@ -130,6 +132,7 @@ export function taskOf(row: TaskRow): Task {
       result: row.result,
       error: row.error,
       before: JSON.parse(row.before),
+      pauses: pausesOf(row),
     },
     resultRetrievedAt: row.result_retrieved_at,
     clearedAt: row.cleared_at,
@@ -153,7 +156,12 @@ export function runOf(row: RunRow): Run {
     result: row.result,
     error: row.error,
     before: JSON.parse(row.before),
+    pauses: pausesOf(row),
   };
+}
+
+function pausesOf({ pauses }: Pick<RunRow, "pauses">): Run["pauses"] {
+  return pauses === null ? null : JSON.parse(pauses);
 }
 
 /** The columns that can change after a task was created. */
@@ -218,5 +226,6 @@ export function runRow(taskId: string, run: Run): Insertable<Schema["runs"]> {
     result: run.result,
     error: run.error,
     before: JSON.stringify(run.before),
+    pauses: run.pauses === null ? null : JSON.stringify(run.pauses),
   };
 }

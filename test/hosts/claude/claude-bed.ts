@@ -20,9 +20,12 @@ export interface ClaudeBed extends HostBed {
 
 export const AGENT = "general-purpose";
 
-export async function claudeBed(): Promise<ClaudeBed> {
+/** The CLI as it is for the owner of an account instead of a key: it then understands the account's usage limits. */
+export const ACCOUNT = { ANTHROPIC_API_KEY: "", CLAUDE_CODE_OAUTH_TOKEN: "none" };
+
+export async function claudeBed(environment: Record<string, string> = {}): Promise<ClaudeBed> {
   const scripted = startAnthropicModel();
-  const home = await claudeEnvironment({ model: scripted });
+  const home = await claudeEnvironment({ model: scripted, environment });
   const before = process.env.CLAUDE_CONFIG_DIR;
   process.env.CLAUDE_CONFIG_DIR = home.environment.CLAUDE_CONFIG_DIR;
   const another = () =>

@@ -2,20 +2,17 @@
  * The engine on the Claude host: launching, resuming, cancelling and recovering tasks with the real CLI.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
-import { DEFAULT_SETTINGS, type Settings } from "../../../src/engine/context.ts";
-import { Engine } from "../../../src/engine/engine.ts";
-import { Supervisor } from "../../../src/engine/supervisor.ts";
+import type { Settings } from "../../../src/engine/context.ts";
+import type { Engine } from "../../../src/engine/engine.ts";
 import type { ClaudeHost } from "../../../src/hosts/claude/claude-host.ts";
 import { NO_LIMITS } from "../../../src/model/budgets/budget.ts";
 import { DEFAULT_LIMITS } from "../../../src/model/limits.ts";
-import { isLive, type Task } from "../../../src/model/task.ts";
-import { systemClock } from "../../../src/process/clock.ts";
-import { sqliteStore } from "../../../src/store/open.ts";
+import type { Task } from "../../../src/model/task.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { eventually } from "../../../src/testing/eventually.ts";
 import * as model from "../../../src/testing/models/script.ts";
-import { AGENT, type ClaudeBed, claudeBed } from "./claude-bed.ts";
+import { type ClaudeBed, claudeBed } from "./claude-bed.ts";
+import { claudeEngine, launch, ended as untilEnded } from "./claude-engine.ts";
 
 const PATIENCE = 60_000;
 const dead = new Set<string>();
@@ -34,43 +31,8 @@ afterAll(async () => {
   await bed.close();
 });
 
-async function newEngine(id: string, host: ClaudeHost, settings: Partial<Settings> = {}) {
-  const opened = await sqliteStore({ directory: join(bed.home.root, "store") });
-  const directory = bed.home.directory;
-  const identity = {
-    id,
-    pid: process.pid,
-    processStart: "0",
-    bootId: "boot",
-    pidNamespace: "",
-    beat: 0,
-    machine: "",
-    leaseLeft: null,
-    host: host.kind,
-    directory,
-  };
-  const log = { info: () => {}, error: () => {} };
-  const isAlive = (instance: { id: string }) => !dead.has(instance.id);
-  const supervisor = new Supervisor({ store: opened, log, ...systemClock, isAlive, pollMs: 1000 });
-  const made = new Engine({
-    store: opened,
-    supervisor,
-    host,
-    instance: { ...identity, startedAt: Date.now() },
-    settings: { ...DEFAULT_SETTINGS, pollMs: 1000, ...settings },
-    log,
-    ...systemClock,
-    newId: (prefix) => `${prefix}_${crypto.randomUUID()}`,
-    wordNotices: () => ({ visible: "told", hidden: "" }),
-    reach: () => {},
-  });
-  const stop = async () => {
-    supervisor.stop();
-    await made.stop();
-    await opened.close();
-  };
-  return { engine: made, store: opened, stop };
-}
+const newEngine = (id: string, host: ClaudeHost, settings: Partial<Settings> = {}) =>
+  claudeEngine(bed, dead, { id, host, settings });
 
 let scripts = 0;
 function script(...steps: model.Script): string {
@@ -79,19 +41,7 @@ function script(...steps: model.Script): string {
   return `Do it. ${model.scriptMarker(name)}`;
 }
 
-/** Launched by a person: no parent has to be notified. */
-const person = { sessionId: "", messageId: "", agent: "", model: null, variant: null };
-
-async function launch(by: Engine, prompt: string): Promise<Task> {
-  const request = { description: "A task", prompt, agent: AGENT, fork: false, batch: null };
-  return by.launch(person, request, await by.checkLaunch(person, request));
-}
-
-const ended = (task: Task) =>
-  eventually(store, async () => {
-    const now = await store.task(task.id);
-    return now && now.run.number >= task.run.number && !isLive(now.status) ? now : null;
-  });
+const ended = (task: Task) => untilEnded(store, task);
 
 test(
   "a task completes with its answer, and can be resumed with its history",

@@ -25,12 +25,21 @@ const answered = fc.record({
   by: fc.constant("policy" as const),
   at: fc.nat(),
 });
-const retrying = { reason: text, count: fc.nat({ max: 3 }) };
+/** Close and far away. */
+const someTime = fc.constantFrom(0, 1_000, 50_000_000, 1e18);
+const retrying = { reason: text, count: fc.nat({ max: 30 }), next: someTime, until: someTime };
+const anyRetrying = fc.record(retrying, { requiredKeys: ["reason", "count"] });
 
 export const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   prompted: fc.boolean(),
   answer: fc.option(fc.record({ text }), { nil: null }),
-  error: fc.option(fc.record({ message: text, aborted: fc.boolean() }), { nil: null }),
+  error: fc.option(
+    fc.record(
+      { message: text, aborted: fc.boolean(), until: fc.option(someTime, { nil: null }) },
+      { requiredKeys: ["message", "aborted"] },
+    ),
+    { nil: null },
+  ),
   begun: fc.boolean(),
   unfinished: fc.boolean(),
   worked: fc.boolean(),
@@ -51,7 +60,7 @@ const anyInspectPurpose: fc.Arbitrary<InspectPurpose> = fc.oneof(
 );
 
 const anyAbortPurpose: fc.Arbitrary<AbortPurpose> = fc.oneof(
-  fc.record({ name: fc.constantFrom("abandon" as const, "deleted" as const) }),
+  fc.record({ name: fc.constantFrom("abandon" as const, "deleted" as const, "pause" as const) }),
   fc.record({
     name: fc.constant("stop" as const),
     attempt: fc.record({ number: fc.nat({ max: 3 }), verdict: anyVerdict }),
@@ -101,7 +110,7 @@ const inputs: { [Type in RunInput["type"]]: fc.Arbitrary<Fields<Type>> } = {
   "steer.refused": fc.record({ id: steeringId, error: text }),
   "steer.unanswered": fc.record({ id: steeringId }),
   "steer.dropped": fc.record({ id: steeringId }),
-  "session.retrying": fc.record(retrying),
+  "session.retrying": anyRetrying,
   "session.asked": fc.record(asked),
   "session.answered": fc.record({
     requestIds: fc.array(text, { maxLength: 2 }),
@@ -116,7 +125,7 @@ const inputs: { [Type in RunInput["type"]]: fc.Arbitrary<Fields<Type>> } = {
   "status.read": fc.record({
     status: fc.oneof(
       fc.constantFrom(null, { state: "busy" as const }),
-      fc.record({ state: fc.constant("retrying" as const), ...retrying }),
+      anyRetrying.map((values) => ({ state: "retrying" as const, ...values })),
     ),
     askedAt: fc.constantFrom(0, Number.MAX_SAFE_INTEGER),
   }),
@@ -138,6 +147,8 @@ const inputs: { [Type in RunInput["type"]]: fc.Arbitrary<Fields<Type>> } = {
   "inspect.failed": fc.record({ purpose: anyInspectPurpose, isGone: fc.boolean() }),
   aborted: fc.record({ purpose: anyAbortPurpose }),
   "abort.failed": fc.record({ purpose: anyAbortPurpose, isGone: fc.boolean(), error: text }),
+  continued: fc.constant({}),
+  "continue.failed": fc.constant({}),
   ruled: fc.record({
     request: fc.record({ kind: fc.constant("waiting" as const), ...request }),
     isTaken: fc.boolean(),

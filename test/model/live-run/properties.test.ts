@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { RunEffect } from "../../../src/model/live-run/effects.ts";
 import type { RunInput } from "../../../src/model/live-run/inputs.ts";
-import type { LiveRun } from "../../../src/model/live-run/live-run.ts";
+import { isResting, isWanted, type LiveRun } from "../../../src/model/live-run/live-run.ts";
 import { step } from "../../../src/model/live-run/step.ts";
 import { isSteering } from "../../../src/model/steering.ts";
 import { isLive } from "../../../src/model/task.ts";
@@ -259,11 +259,12 @@ describe("a run in a world that loses, repeats and fails", () => {
     );
   });
 
-  test("ends when its process ends, as soon as that is written", () => {
+  test("ends when its process ends, as soon as that is written, unless it is paused", () => {
     fc.assert(
       fc.property(lives, (life) => {
         const walk = walked(life);
         fc.pre(!over(walk.run) && isLive(walk.task.status));
+        const isKept = walk.run.stage.name === "paused" && isWanted(walk.run) && walk.run.cancelReason === null;
         walk.feed({ type: "interrupt", error: "interrupted" });
         while (walk.pending.some(({ type }) => type === "write")) {
           walk.answer(
@@ -271,7 +272,8 @@ describe("a run in a world that loses, repeats and fails", () => {
             "ok",
           );
         }
-        expect([walk.run.stage.name, isLive(walk.task.status)]).toEqual(["over", false]);
+        if (isKept) expect([walk.ends, walk.task.phase]).toEqual([[], "paused"]);
+        else expect([walk.run.stage.name, isLive(walk.task.status)]).toEqual(["over", false]);
       }),
       RUNS,
     );
@@ -282,11 +284,11 @@ describe("a run in a world that loses, repeats and fails", () => {
       fc.property(lives, (life) => {
         const walk = walked(life);
         fc.pre(!over(walk.run));
-        const isPrompted = walk.count("prompt") > 0;
+        const isAtWork = walk.count("prompt") > 0 && !isResting(walk.run);
         walk.isStolen = true;
         const { effects } = walk.feed({ type: "lose" });
         expect(walk.run.stage).toMatchObject({ name: "over", why: "lost" });
-        expect(effects.some(({ type }) => type === "sweep")).toBe(isPrompted);
+        expect(effects.some(({ type }) => type === "sweep")).toBe(isAtWork);
       }),
       RUNS,
     );

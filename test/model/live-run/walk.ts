@@ -28,12 +28,14 @@ export const WORK = [
   "begin",
   "call",
   "retry",
+  "retry at a time",
   "ask",
   "ask a rule",
   "reply",
   "take",
   "finish",
   "fail",
+  "fail until a time",
   "stop silently",
 ] as const;
 type Work = (typeof WORK)[number];
@@ -72,6 +74,8 @@ export class Walk {
   readonly said = new Map<string, SteeringMessage>();
   /** A run was ended on evidence while its agent was at work. */
   hasLied = false;
+  /** How often the store has given the run another prompt. */
+  continuations = 0;
   /** Another process owns the task. */
   isStolen = false;
   #requests = 0;
@@ -110,7 +114,7 @@ export class Walk {
       else if (IS_ANSWERED[effect.type]) this.pending.push(effect);
     }
     if (this.isOver) this.timers.clear();
-    expect(this.count("prompt")).toBeLessThanOrEqual(1);
+    expect(this.count("prompt")).toBeLessThanOrEqual(1 + this.continuations);
     return after;
   }
 
@@ -198,6 +202,9 @@ export class Walk {
       case "retry":
         host.state = "retrying";
         return [{ type: "session.retrying", reason: "overloaded", count: 1 }];
+      case "retry at a time":
+        host.state = "retrying";
+        return [{ type: "session.retrying", reason: "quota", count: 1, until: this.now.wall + 100_000 }];
       case "ask": {
         const requestId = `r${++this.#requests}`;
         host.requests.push(requestId);
@@ -236,6 +243,13 @@ export class Walk {
         host.requests = [];
         host.evidence = { ...host.evidence, error: { message: "overloaded", aborted: false } };
         return [{ type: "session.failed", error: "overloaded", aborted: false }, { type: "session.idle" }];
+      case "fail until a time": {
+        host.state = "idle";
+        host.requests = [];
+        const until = this.now.wall + 50_000;
+        host.evidence = { ...host.evidence, error: { message: "quota", aborted: false, until } };
+        return [{ type: "session.failed", error: "quota", aborted: false }, { type: "session.idle" }];
+      }
       case "stop silently":
         host.state = "idle";
         host.requests = [];
@@ -249,6 +263,20 @@ export class Walk {
     switch (effect.type) {
       case "condense":
         return outcome === "ok" ? { type: "condensed" } : { type: "condense.failed", error };
+      case "continue": {
+        // Its id is chosen once, however often the write is repeated.
+        const messageId = `next ${this.continuations}`;
+        const event = { type: "run.continued", at: this.now.wall, run: 0, messageId } as const;
+        const written = outcome === "ok" || outcome === "lost" ? this.#write(event) : null;
+        if (written === null || outcome === "lost") return { type: "continue.failed" };
+        if (!written.changed && written.reason !== "no_change") {
+          this.feed({ type: "lose" });
+          return null;
+        }
+        this.continuations++;
+        host.hasPrompt = false;
+        return { type: "continued" };
+      }
       case "prompt":
         if (outcome === "ok" || outcome === "lost") this.#receive();
         if (outcome === "ok") return { type: "prompt.accepted" };
@@ -292,8 +320,10 @@ export class Walk {
   }
 
   #receive(): void {
-    this.host.hasPrompt = true;
-    this.host.evidence = { ...this.host.evidence, prompted: true };
+    const { host } = this;
+    // Only what follows the newest prompt is evidence.
+    if (!host.hasPrompt) host.evidence = noEvidence(true);
+    host.hasPrompt = true;
   }
 
   #abort(): void {
@@ -321,6 +351,9 @@ export class Walk {
 const IS_ANSWERED: Readonly<Record<RunEffect["type"], boolean>> = {
   condense: true,
   prompt: true,
+  rest: false,
+  turn: false,
+  continue: true,
   steer: true,
   inspect: true,
   abort: true,
@@ -356,7 +389,7 @@ export function checkStep(before: LiveRun, input: RunInput, { run, effects }: Ru
   }
   if (types.includes("prompt")) {
     expect([before.stopping, before.ending]).toEqual([null, null]);
-    expect(["turn.came", "condensed"]).toContain(input.type);
+    expect(["turn.came", "condensed", "continued"]).toContain(input.type);
   }
   const [end, second] = effects.flatMap((effect) =>
     effect.type === "write" && isEnd(effect.event) ? [effect.event] : [],
