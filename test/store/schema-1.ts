@@ -132,7 +132,10 @@ async function makeSchema1(database: Database, lives: readonly (readonly TaskEve
         .values(row as ReturnType<typeof taskRow>)
         .execute();
       const runs = new Map(states.map(({ run }) => [run.number, run]));
-      for (const run of runs.values()) await kysely.insertInto("runs").values(runRow(task.id, run)).execute();
+      for (const run of runs.values()) {
+        const { pauses: _pauses, ...before } = runRow(task.id, run);
+        await kysely.insertInto("runs").values(before).execute();
+      }
       tasks.push({ ...task, fence: 0 });
     }
     return tasks;

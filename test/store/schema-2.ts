@@ -50,7 +50,8 @@ async function makeSchema2(database: Database): Promise<void> {
       .insertInto("tasks")
       .values(row as ReturnType<typeof taskRow>)
       .execute();
-    await kysely.insertInto("runs").values(runRow(task.id, task.run)).execute();
+    const { pauses: _pauses, ...run } = runRow(task.id, task.run);
+    await kysely.insertInto("runs").values(run).execute();
   };
   return database.write(work, { isAlone: true });
 }
