@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { momentText } from "../../dashboard/src/wording/durations.ts";
 import { type Phased, phaseText } from "../../dashboard/src/wording/phase.ts";
 
 test("a phase that a newer process wrote is shown by its name", () => {
@@ -14,4 +15,22 @@ test.each([
   const phaseDetail = { kind: "waiting", requestId: "r", asks, text: "Which one?" };
   const task = { status: "running", phase: "waiting", phaseDetail, cancelRequestedAt: null };
   expect(phaseText(task as unknown as Phased)).toEqual({ kind: kind as "question", text, needsAttention: true });
+});
+
+test("what waits for its provider shows until when, or when it tries again", () => {
+  const shown = (phaseDetail: object) =>
+    phaseText({ status: "running", phase: "paused", phaseDetail, cancelRequestedAt: null } as unknown as Phased);
+  const noon = new Date();
+  noon.setHours(12, 10, 0, 0);
+  const clock = momentText(noon.toISOString(), noon);
+  const paused = { kind: "paused", cause: "quota", until: noon.toISOString(), reason: "used up", count: 1 };
+  expect(shown(paused)).toEqual({
+    kind: "stalled",
+    text: `waiting until ${clock} (quota): used up`,
+    needsAttention: true,
+  });
+  expect(shown({ ...paused, cause: "stall", reason: "no sign of life" }).text).toBe("restarting (1): no sign of life");
+  const retrying = { kind: "retrying", reason: "down", count: 3, next: noon.toISOString() };
+  expect(shown(retrying).text).toBe(`retrying (3, next at ${clock}): down`);
+  expect(momentText(noon.toISOString(), new Date(0))).not.toBe(clock);
 });

@@ -94,6 +94,20 @@ test("a task that cannot be observed is reported with what can be done, and with
   expect(told("working").hidden).toBe("Nothing was seen of task a for a while; it goes on, or has ended meanwhile.");
 });
 
+test("a task that waits for its provider is reported with the time, and that nothing has to be done", () => {
+  const { notice, task, run } = view("a", { live: 1, ended: 0 });
+  const phaseDetail = { kind: "paused", cause: "quota", until: 0, reason: "used up", count: 1 } as const;
+  const paused: Task = { ...task, status: "running", phase: "paused", phaseDetail };
+  const about = { ...notice, kind: "retrying", topic: "paused:quota:1" } as const;
+  const { visible, hidden } = wordNotices([{ notice: about, task: paused, run }], wording);
+  expect(visible).toBe('⏸ **Agent "a" waits for its provider.**\nTask Progress: 0/3');
+  expect(hidden).toContain("Task a goes on by itself; you need not do anything.");
+  expect(hidden).toContain("It waits until 1970-01-01T00:00:00.000Z:\n--- reason of task a");
+  expect(listLine(paused, 0)).toContain("running, waiting until 1970-01-01T00:00:00.000Z (quota): used up");
+  const later = wordNotices([{ notice: about, task, run }], wording).hidden;
+  expect(later).toEndWith("It goes on already, or has ended meanwhile.");
+});
+
 test("a task's output cannot end its own quote, whatever it contains", () => {
   const anyText = fc.array(
     fc.constantFrom("--- end of quote [m1] ---", "--- end of quote [m2] ---", "m3", "All 3 tasks finished.", "x"),
