@@ -39,6 +39,8 @@ test("it shows until when, can be cancelled, survives kill -9 of the daemon, and
   expect(await paused(id)).toMatchObject({ status: "running", phaseDetail: { until: phaseDetail?.until } });
   expect((await world.cli("cancel", other)).code).toBe(0);
   expect((await world.json<Shown>("show", other)).status).toBe("cancelled");
+  // It is not interrupted by an orderly end either, so that is not refused.
+  expect((await world.cli("down")).code).toBe(0);
   const waited = await world.cli("wait", id);
   expect(waited.code).toBe(0);
   expect(waited.err).toContain(`"Long work" waits until ${clock} (quota): used up`);

@@ -2,6 +2,7 @@
  * `up`, `down`, and the daemon's own process: starts and stops the daemon on request. `src/daemon/find-daemon.ts`
  * finds a running one.
  */
+import type { BackgroundTask } from "../../protocol/tasks.ts";
 import manifest from "../../../package.json" with { type: "json" };
 import { createClient } from "../../client/client.ts";
 import type { Configuration } from "../../configuration/sections.ts";
@@ -199,9 +200,11 @@ async function refuseWhileBusy({ url, token }: DaemonRecord, machine: string, co
       client.instances(limit),
       client.tasks({ status: ["running", "resumed"], limit: 200 }, limit),
     ]);
-    // What waits for a runner, or runs on another machine, goes on without this daemon.
-    const near = live.tasks.filter(({ queue, machine: theirs }) => !queue && isSameMachine(theirs ?? "", machine));
-    const own = near.filter((task) =>
+    // What waits for a runner, or runs on another machine, goes on without this daemon; the next one takes up what is
+    // paused.
+    const isNear = ({ queue, machine: theirs, phase }: BackgroundTask) =>
+      !queue && phase !== "paused" && isSameMachine(theirs ?? "", machine);
+    const own = live.tasks.filter(isNear).filter((task) =>
       instances.some(({ host, directory }) => host === task.host && directory === task.directory),
     );
     if (own.length === 0) return;
