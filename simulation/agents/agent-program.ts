@@ -13,7 +13,7 @@ import type {
 import type { Random } from "../time/random.ts";
 import type { History } from "../world/history.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
-import { planTurn, type TurnPlan } from "./turn-plan.ts";
+import { NAMED_RETRY, planTurn, RETURN_MS, type TurnPlan } from "./turn-plan.ts";
 import type { WorkEnd, WorkLog } from "./work-log.ts";
 
 interface Turn {
@@ -289,8 +289,10 @@ export class AgentProgram {
         break;
       case "retry": {
         const { reason, count } = step;
-        turn.status = { state: "retrying", reason, count };
-        emit({ type: "session.retrying", sessionId, reason, count });
+        const until = this.#context.process.now() + RETURN_MS;
+        const retry = { reason, count, ...(count >= NAMED_RETRY && { next: until, until }) };
+        turn.status = { state: "retrying", ...retry };
+        emit({ type: "session.retrying", sessionId, ...retry });
         break;
       }
       case "ask": {
@@ -322,6 +324,13 @@ export class AgentProgram {
         emit({ type: "session.failed", sessionId, error: "The provider failed.", aborted: false });
         this.#finish(turn, message, "failed");
         break;
+      case "refused": {
+        const until = this.#context.process.now() + RETURN_MS;
+        message.error = { message: "The provider refuses requests.", aborted: false, until };
+        emit({ type: "session.failed", sessionId, error: "The provider refuses requests.", aborted: false });
+        this.#finish(turn, message, "failed");
+        break;
+      }
       default:
         // With something done before, it counts as an answer.
         this.#finish(turn, message, turn.worked.size > 0 ? "answered" : "stopped");

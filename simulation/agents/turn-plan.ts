@@ -18,17 +18,23 @@ export interface TurnPlan {
   endMs: number;
   /**
    * `nothing`: it stops without having said anything; `never`: it hangs; `rejected`: it fails before the model is
-   * asked, without a message and without going idle, as OpenCode does with an agent that it does not know.
+   * asked, without a message and without going idle, as OpenCode does with an agent that it does not know; `refused`:
+   * the provider says when it will be back.
    */
-  end: "answer" | "error" | "nothing" | "never" | "rejected";
+  end: "answer" | "error" | "refused" | "nothing" | "never" | "rejected";
   /** A person who stops it hears of it as an error too, or only that it is idle. */
   isAbortReported: boolean;
 }
 
 const STEP_MS = 90_000;
+/** From this retry on, the provider says when it will be back, and the agent would wait for that. */
+export const NAMED_RETRY = 4;
+/** Longer than a host is left to wait by itself. */
+export const RETURN_MS = 100_000;
 const ENDS: readonly { below: number; end: TurnPlan["end"] }[] = [
   { below: 0.83, end: "answer" },
-  { below: 0.91, end: "error" },
+  { below: 0.88, end: "error" },
+  { below: 0.91, end: "refused" },
   { below: 0.95, end: "nothing" },
   { below: 0.97, end: "rejected" },
 ];

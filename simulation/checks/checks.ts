@@ -16,6 +16,7 @@ import { isGivenUp, isStopped, mayWorkOn, SEARCH_MS } from "./ends.ts";
 import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
 import { eachRunEndsOnce, endsAreTrue } from "./outcomes.ts";
+import { pausedRunsGoOnOnce } from "./pauses.ts";
 import { heldQueuesWait, queuedPromptsRunOnce, queuesGoOn } from "./queues.ts";
 import { callsAreMadeOnce, nothingIsLeftInTheQueue, queuedTasksRunAsAsked } from "./runners.ts";
 
@@ -31,6 +32,7 @@ const CHECKS: Check[] = [
   endsAreTrue,
   eachRunEndsOnce,
   promptsAreSentOnce,
+  pausedRunsGoOnOnce,
   eachEndIsToldOnce,
   nobodyWorksOn,
   replayGivesTheRows,
@@ -139,7 +141,8 @@ async function promptsAreSentOnce({ machine, truth }: Stage, tasks: readonly Tas
       const { sentBy, begun, texts } = machine.work.of(run.messageId);
       if (sentBy.length > 1)
         found.push(`the prompt of run ${run.number} of ${task.id} was sent by ${sentBy.join(" and ")}`);
-      if (texts.some((text) => text !== run.prompt))
+      // A run that was paused goes on with another one.
+      if (run.pauses === null && texts.some((text) => text !== run.prompt))
         found.push(`run ${run.number} of ${task.id} was sent another text: ${texts.join(" and ")}`);
       if (begun > 1) found.push(`run ${run.number} of ${task.id} was begun ${begun} times`);
     }

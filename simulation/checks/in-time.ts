@@ -95,9 +95,9 @@ function toldLate(
   return ms > TOLD_MS ? `ended, and its parent was told ${seconds(ms)} later` : null;
 }
 
-const noticedLate: RunCheck = ({ machine }, task, { messageId }, endedAt, runs) => {
-  // A run ends when its session is idle: a person who writes there prolongs it.
-  if (!machine.hasSession(task) || machine.written.has(task.sessionId)) return null;
+const noticedLate: RunCheck = ({ machine }, task, { messageId, pauses }, endedAt, runs) => {
+  // A run ends when its session is idle: a person who writes there prolongs it, and so does a pause.
+  if (!machine.hasSession(task) || machine.written.has(task.sessionId) || pauses !== null) return null;
   const work = machine.work.of(messageId);
   if (work.endedAt === null) return null;
   // So does the prompt of an earlier run that came late.
@@ -143,9 +143,11 @@ const wronglyInterrupted: RunCheck = ({ machine }, { sessionId }, { messageId, e
     : `was called interrupted while its process lived (${ends.join(", ")})`;
 };
 
-const wronglyTooLong: RunCheck = ({ machine }, _task, { messageId, error }, endedAt) => {
+const wronglyTooLong: RunCheck = ({ machine }, _task, { messageId, error, pauses }, endedAt) => {
   const { begunAt, askedAt, waits } = machine.work.of(messageId);
   if (begunAt === null || !error?.startsWith("stopped: the run took longer")) return null;
+  // It has worked before its newest prompt, too.
+  if (pauses !== null) return null;
   // It counts from the prompt on: a host that does not begin uses up the time, too. Waiting for people does not.
   const waitedMs = waits.reduce((sum, wait) => sum + knownWaitMs(machine, wait, endedAt), 0);
   const ms = endedAt - askedAt - waitedMs;

@@ -57,6 +57,8 @@ export interface PausedStage {
   name: "paused";
   cause: PauseCause;
   until: number;
+  /** The same on the other clock, which nobody sets: it counts if a person sets the wall clock back. */
+  dueAt: number;
   /**
    * `writing`: the pause is not stored yet. `stopping`: the host is told to stop the session. `unstopped`: it is to be
    * told again. `resting`: nothing is at work. `coming`: its time has come, and it waits for its turn. `continuing`:

@@ -87,7 +87,7 @@ function enterPause(run: LiveRun, { cause, until: named, reason }: Pause, at: Mo
   const counts = { quota, stall, waitMs: waitMs + (cause === "quota" ? until - at.wall : 0) };
   const paused: LiveRun = {
     ...run,
-    stage: { name: "paused", cause, until, state: "writing" },
+    stage: pausedStage(cause, until, "writing", at),
     phase: "paused",
     phased: { event, isMissing: false },
     activity: pausedActivity(run.activity, workingUntil(run, at)),
@@ -99,6 +99,10 @@ function enterPause(run: LiveRun, { cause, until: named, reason }: Pause, at: Mo
     announced: null,
   };
   return { run: paused, effects: [{ type: "write", event }] };
+}
+
+function pausedStage(cause: PauseCause, until: number, state: PausedStage["state"], at: Moment): PausedStage {
+  return { name: "paused", cause, until, dueAt: at.awake + Math.max(0, until - at.wall), state };
 }
 
 /** The pause is stored: from now on the host need not, and must not, do anything for the run. */
@@ -126,7 +130,7 @@ export function pausedPoll(run: LiveRun, at: Moment): RunStep {
   const { stage } = run;
   if (stage.name !== "paused" || run.cancelReason !== null || !isWanted(run)) return unchanged(run);
   if (stage.state === "unstopped") return halt(run, stage);
-  if (stage.state !== "resting" || at.wall < stage.until) return unchanged(run);
+  if (stage.state !== "resting" || (at.wall < stage.until && at.awake < stage.dueAt)) return unchanged(run);
   return { run: { ...run, stage: { ...stage, state: "coming" } }, effects: [{ type: "turn" }] };
 }
 
@@ -172,7 +176,7 @@ export function adoptPaused(task: Task, limits: LiveRun["limits"], at: Moment): 
     return { run: step.run, effects: [...step.effects, POLL_LATER] };
   }
   const { cause, until } = detail?.kind === "paused" ? detail : { cause: "quota" as const, until: at.wall };
-  const stage: PausedStage = { name: "paused", cause, until, state: "unstopped" };
+  const stage = pausedStage(cause, until, "unstopped", at);
   const activity = pausedActivity(run.activity, workingUntil(run, at));
   return { run: { ...run, stage, activity, requests: new Map() }, effects: [{ type: "poll", soon: true }] };
 }

@@ -35,6 +35,8 @@ function endOf(name: string, { end }: TurnPlan): Step[] {
     case "answer":
       return [say(answerOf(name))];
     case "error":
+    // Nobody waits here until a provider is back.
+    case "refused":
     // A model cannot make OpenCode reject a prompt: its error is the nearest to it.
     case "rejected":
       return [fail(400, "The provider failed.")];

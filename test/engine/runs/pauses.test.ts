@@ -290,6 +290,16 @@ describe("kill -9 of the process", () => {
   });
 });
 
+test("a wall clock that is set back does not prolong a pause", async () => {
+  const world = newWorld();
+  const side = await world.side({ settings: settings() });
+  const task = await launch(side, "", world.script(fail("limit", { returnMs: HOUR }), say("done")));
+  await when(side, task, ({ phase }) => phase === "paused");
+  world.jump(-10 * HOUR);
+  world.pass(2 * HOUR);
+  expect((await ended(side, task)).run.result).toBe("done");
+});
+
 test("runs that wait for the same time do not all begin at once", async () => {
   const world = newWorld();
   const side = await world.side({ settings: settings() });
