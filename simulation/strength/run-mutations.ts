@@ -16,7 +16,7 @@ export const RUN_MUTATIONS: readonly PutBack[] = [
   {
     name: "no-time-to-begin",
     fault: "An agent that has accepted a prompt and not begun is called idle at once.",
-    edits: [{ file: "src/model/live-run/ending.ts", old: "BEGIN_MS = 20_000", new: "BEGIN_MS = 0" }],
+    edits: [{ file: "src/model/live-run/settling.ts", old: "BEGIN_MS = 20_000", new: "BEGIN_MS = 0" }],
   },
   {
     name: "answer-without-work",
@@ -34,7 +34,7 @@ export const RUN_MUTATIONS: readonly PutBack[] = [
     fault: "One status call that does not list a session ends its run, although its messages show no end.",
     edits: [
       {
-        file: "src/model/live-run/ending.ts",
+        file: "src/model/live-run/settling.ts",
         old: "!(isNewer && (isAnnounced || isIdle))) {",
         new: "!isNewer) {",
       },
@@ -90,7 +90,7 @@ export const RUN_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/model/live-run/ending.ts",
-        old: 'const isAtWork = isDoubtful || (why === "lost" && isPrompted(run));',
+        old: 'const isAtWork = isDoubtful || (why === "lost" && isPrompted(run) && !isResting(run));',
         new: "const isAtWork = isDoubtful;",
       },
     ],
@@ -194,7 +194,7 @@ export const RUN_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/model/live-run/step.ts",
-        old: '  if (!isPrompted(run)) return unchanged(run);\n  switch (input.type) {\n    case "session.idle"',
+        old: '  if (!isPrompted(run) || run.stage.name === "paused") return unchanged(run);\n  switch (input.type) {\n    case "session.idle"',
         new: '  switch (input.type) {\n    case "session.idle"',
       },
     ],

@@ -1,7 +1,7 @@
 /** A run that waits for its provider, in the terminal, with the daemon killed meanwhile. */
 import { expect, test } from "bun:test";
 import { findDaemon } from "../../src/daemon/find-daemon.ts";
-import { cliWorld } from "./cli-bed.ts";
+import { cliWorld } from "../cli/cli-bed.ts";
 
 const world = cliWorld();
 
