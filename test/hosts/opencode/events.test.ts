@@ -18,7 +18,7 @@ const known: [string, object, HostEvent[]][] = [
   [
     "a retry",
     event("session.status", { sessionID, status: { type: "retry", attempt: 3, message: "overloaded", next: 9 } }),
-    [{ type: "session.retrying", sessionId: sessionID, reason: "overloaded", count: 3 }],
+    [{ type: "session.retrying", sessionId: sessionID, reason: "overloaded", count: 3, next: 9 }],
   ],
   [
     "an idle status, which comes with session.idle",
