@@ -10,10 +10,12 @@ const GROUP_WEIGHT = 45;
 /** Roughly the seconds a file takes, by path prefix; the first match counts. */
 export const weights: { folder: string; weight: number }[] = [
   { folder: "test/chaos/crash-points", weight: 74 },
+  { folder: "test/chaos/quotas", weight: 130 },
   { folder: "test/chaos/seeds", weight: 120 },
   { folder: "test/chaos/steering", weight: 32 },
   { folder: "test/chaos/fleet", weight: 12 },
   { folder: "test/chaos/", weight: 15 },
+  { folder: "test/daemon/quotas", weight: 32 },
   { folder: "test/scenarios/lifecycle", weight: 64 },
   { folder: "test/scenarios/many", weight: 52 },
   { folder: "test/scenarios/status-events", weight: 50 },
@@ -33,6 +35,7 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/hosts/opencode/server", weight: 33 },
   { folder: "test/hosts/opencode/opencode-host", weight: 29 },
   { folder: "test/hosts/claude/runs", weight: 28 },
+  { folder: "test/hosts/claude/quotas", weight: 40 },
   { folder: "test/hosts/claude/engine", weight: 9 },
   { folder: "test/store/postgres.test", weight: 27 },
   { folder: "test/store/copying", weight: 13 },
