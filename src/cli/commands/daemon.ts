@@ -2,7 +2,7 @@
  * `up`, `down`, and the daemon's own process: starts and stops the daemon on request. `src/daemon/find-daemon.ts`
  * finds a running one.
  */
-import type { BackgroundTask } from "../../protocol/tasks.ts";
+
 import manifest from "../../../package.json" with { type: "json" };
 import { createClient } from "../../client/client.ts";
 import type { Configuration } from "../../configuration/sections.ts";
@@ -12,6 +12,7 @@ import { tokenDoorOptions } from "../../daemon/token-door-options.ts";
 import { listenSettings, listenUrl } from "../../http/listen-settings.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { isSameMachine, machineOf } from "../../process/machine.ts";
+import type { BackgroundTask } from "../../protocol/tasks.ts";
 import { openStore } from "../../store/open.ts";
 import { storeSetting } from "../../store/store-setting.ts";
 import type { Command, Invocation } from "../command.ts";
@@ -204,9 +205,9 @@ async function refuseWhileBusy({ url, token }: DaemonRecord, machine: string, co
     // paused.
     const isNear = ({ queue, machine: theirs, phase }: BackgroundTask) =>
       !queue && phase !== "paused" && isSameMachine(theirs ?? "", machine);
-    const own = live.tasks.filter(isNear).filter((task) =>
-      instances.some(({ host, directory }) => host === task.host && directory === task.directory),
-    );
+    const own = live.tasks
+      .filter(isNear)
+      .filter((task) => instances.some(({ host, directory }) => host === task.host && directory === task.directory));
     if (own.length === 0) return;
     const names = own.slice(0, 3).map(({ description }) => `"${oneLine(description)}"`);
     const [what, it] = own.length === 1 ? ["A task is", "it"] : [`${own.length} tasks are`, "them"];
