@@ -163,6 +163,17 @@ export function budgetStoreSuite({ fresh, handles }: StoreBed): void {
     expect((await budget(store)).flying).toBe(0);
   });
 
+  test("a pause counts what was used until then and lands the request, and what is reserved stays so", async () => {
+    const store = await fresh();
+    await launch(store, "a", { session: dollars(2), task: dollars(1) });
+    await launch(store, "b");
+    for (const id of ["a", "b"]) expect(await store.budgets.openRequest(id)).toEqual({ verdict: "go" });
+    const pause = { type: "run.paused", at: 20, run: 0, cause: "quota", until: 3_600_020, reason: "limit" } as const;
+    for (const id of ["a", "b"]) await store.apply(id, { ...pause, progress: { ...noProgress(20), cost: 0.25 } });
+    expect(await budget(store)).toMatchObject({ spent: { cost: 0.5 }, reserved: { cost: 0.75 }, live: 2, flying: 0 });
+    expect(await budget(store, "task:a")).toMatchObject({ spent: { cost: 0.25 }, live: 1, flying: 0 });
+  });
+
   test("a request of a task that has reserved what it may use holds up nobody else", async () => {
     const store = await fresh();
     await launch(store, "a", { session: dollars(1), task: dollars(0.5) });
