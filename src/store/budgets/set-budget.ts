@@ -60,15 +60,17 @@ async function recount(kysely: Kysely<Schema>, id: string, at: number): Promise<
   );
 }
 
-/** The tasks that count in a budget and have one of their own. */
+/** The tasks that count in a budget and reserve something there: those with a budget of their own in which some live. */
 async function reserving(kysely: Kysely<Schema>, id: string): Promise<string[]> {
   const rows = await kysely
     .selectFrom("task_budgets as inside")
     .innerJoin("task_budgets as own", (join) =>
       join.onRef("own.task_id", "=", "inside.task_id").on("own.rank", "=", sql.lit(0)),
     )
+    .innerJoin("budgets as reserved", "reserved.id", "own.budget_id")
     .select("inside.task_id")
     .where("inside.budget_id", "=", id)
+    .where("reserved.live", ">", sql.lit(0))
     .limit(MOST_TASKS)
     .execute();
   return rows.map(({ task_id }) => task_id);
