@@ -26,6 +26,8 @@ export interface Activity {
   /** The newest call of each session, and how often it was made in a row. */
   readonly repeated: ReadonlyMap<string, RepeatedCall>;
   readonly usage: ReadonlyMap<string, Usage>;
+  /** Messages whose use is part of `base`: it may be reported again. */
+  readonly settled: ReadonlySet<string>;
   /** Tool calls, and for a run that was taken over what it had used until then. */
   readonly tools: Progress;
   /** What its newest prompt cost in all, once its host says so: the costs of its messages were estimates. */
@@ -76,6 +78,7 @@ export function noActivity(before: Progress, lastUpdate: number): Activity {
     calls: new Set(),
     repeated: new Map(),
     usage: new Map(),
+    settled: new Set(),
     tools: noProgress(0),
     reportedCost: null,
     read: null,
@@ -96,6 +99,7 @@ export function counted(activity: Activity, report: WorkReport, { awake, wall }:
       return { ...seen, tool: null };
     case "usage.counted": {
       const { messageId, tokens, cost, isUnpriced = false } = report;
+      if (activity.settled.has(messageId)) return seen;
       return { ...seen, usage: new Map(activity.usage).set(messageId, { tokens, cost, isUnpriced }) };
     }
     case "cost.reported":
@@ -134,7 +138,8 @@ export function paused(activity: Activity, until: number): Activity {
 
 /** With these totals; what is counted from now on is added to them. */
 export function basedOn(activity: Activity, base: Progress): Activity {
-  return { ...activity, base, usage: new Map(), tools: noProgress(0), reportedCost: null, read: null };
+  const settled = new Set([...activity.settled, ...activity.usage.keys()]);
+  return { ...activity, base, settled, usage: new Map(), tools: noProgress(0), reportedCost: null, read: null };
 }
 
 /** How long it has worked in this process. */
