@@ -38,9 +38,9 @@ export {
   type OpenCodeSend,
   pluginSend,
 } from "./hosts/opencode/transport.ts";
+export type { ModelPrice, Prices } from "./model/budgets/prices.ts";
 export { AsyncAgentsError, ERROR_CODES, type ErrorCode } from "./model/errors.ts";
 export { noEvidence } from "./model/evidence.ts";
-export type { ModelPrice, Prices } from "./model/prices.ts";
 export type { RequestRule } from "./model/request-policy.ts";
 export { transition } from "./model/transition.ts";
 export { type Clock, systemClock } from "./process/clock.ts";

@@ -5,8 +5,8 @@ import { runLimits } from "../configuration/run-limits.ts";
 import type { Configuration } from "../configuration/sections.ts";
 import type { RetentionLimits } from "../engine/retention.ts";
 import type { NewBudgets } from "../model/budgets/budget.ts";
+import type { Prices } from "../model/budgets/prices.ts";
 import type { Limits } from "../model/limits.ts";
-import type { Prices } from "../model/prices.ts";
 import type { RequestRule } from "../model/request-policy.ts";
 
 const DAY_MS = 86_400_000;

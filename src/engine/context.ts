@@ -5,10 +5,10 @@
 
 import type { Host } from "../hosts/host.ts";
 import type { NewBudgets } from "../model/budgets/budget.ts";
+import type { Prices } from "../model/budgets/prices.ts";
 import type { CondenseLimits } from "../model/condense.ts";
 import type { Resumable } from "../model/events.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
-import type { Prices } from "../model/prices.ts";
 import type { RequestRule } from "../model/request-policy.ts";
 import type { Run, Task, Wake } from "../model/task.ts";
 import type { Clock } from "../process/clock.ts";

@@ -6,10 +6,10 @@
 import { realpathSync, statSync } from "node:fs";
 import type { HostMaker, OpenedHost } from "../hosts/host-maker.ts";
 import type { NewBudgets } from "../model/budgets/budget.ts";
+import type { Prices } from "../model/budgets/prices.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
 import { DEFAULT_LIMITS, type Limits } from "../model/limits.ts";
-import type { Prices } from "../model/prices.ts";
 import type { RequestRule } from "../model/request-policy.ts";
 import { type Clock, systemClock } from "../process/clock.ts";
 import { isInstanceAlive, ownIdentity, type ProcessIdentity } from "../process/liveness.ts";

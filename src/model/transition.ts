@@ -106,7 +106,7 @@ function changed(task: Task, notice: Omit<NoticeIntent, "wake"> | null = null): 
 
 /** A task that needs something does not wait for the others of its batch: they may be waiting for it. */
 function noticeWake({ wake, status, phase }: Task, kind: NoticeIntent["kind"]): NoticeWake {
-  // What is left of a budget would pay for the turn. A paused task needs nothing, and its parent may have the same quota.
+  // What is left of a budget would pay for the turn. A paused task needs nothing, and its parent may share its quota.
   if (wake === "never" || kind === "budget" || phase === "paused") return "silent";
   if (kind !== "ended" || wake === "each") return "now";
   if (wake === "all") return "batch";

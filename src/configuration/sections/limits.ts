@@ -1,8 +1,8 @@
 /** The limits of runs: in the daemon, and in OpenCode with the plugin. What they do is in `src/model/limits.ts`. */
 import { z } from "zod";
 import { parseBudget } from "../../model/budgets/budget-text.ts";
+import type { Prices } from "../../model/budgets/prices.ts";
 import { DEFAULT_LIMITS, STALL_POLICIES } from "../../model/limits.ts";
-import type { Prices } from "../../model/prices.ts";
 import { optional, setting } from "../section.ts";
 import { amount, amountsByName, oneOf, text, type ValueKind, wholeNumber } from "../value-kinds.ts";
 

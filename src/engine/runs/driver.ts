@@ -5,13 +5,13 @@
  */
 import { type HostEvent, type OpenRequest, type Reply, replyWord } from "../../hosts/host.ts";
 import type { ReplyWord } from "../../model/answer.ts";
+import { costOf, priceOf } from "../../model/budgets/prices.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { RunLimits } from "../../model/limits.ts";
 import { adopt } from "../../model/live-run/handover.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
 import { isPrompted, isWanted, type LiveRun, launchedRun } from "../../model/live-run/live-run.ts";
 import { adoptPaused } from "../../model/live-run/pausing.ts";
-import { costOf, priceOf } from "../../model/prices.ts";
 import { tokenSum } from "../../model/progress.ts";
 import { questionsIn } from "../../model/questions.ts";
 import { type Ruling, rulingOn } from "../../model/request-policy.ts";

@@ -60,7 +60,7 @@ async function recount(kysely: Kysely<Schema>, id: string, at: number): Promise<
   );
 }
 
-/** The tasks that count in a budget and reserve something there: those with a budget of their own in which some live. */
+/** The tasks that count in a budget and reserve something there: they have a budget of their own in which some live. */
 async function reserving(kysely: Kysely<Schema>, id: string): Promise<string[]> {
   const rows = await kysely
     .selectFrom("task_budgets as inside")

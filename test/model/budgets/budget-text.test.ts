@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { NO_LIMITS, newBudget } from "../../../src/model/budgets/budget.ts";
 import { limitsText, parseBudget, requireBudget, usageText } from "../../../src/model/budgets/budget-text.ts";
-import { costOf, priceOf } from "../../../src/model/prices.ts";
+import { costOf, priceOf } from "../../../src/model/budgets/prices.ts";
 
 test("a budget is read as it is written", () => {
   for (const [text, limits] of [

@@ -3,7 +3,7 @@
  * price has none: its tokens are counted as unpriced, never as free. The listed prices are those that the Claude CLI
  * 2.1.325 has built in.
  */
-import type { Tokens } from "./progress.ts";
+import type { Tokens } from "../progress.ts";
 
 export interface ModelPrice {
   input: number;

@@ -6,11 +6,11 @@ import { afterAll, afterEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
-import { say } from "../../src/testing/models/script.ts";
-import { startOpenCode } from "../../src/testing/opencode/harness.ts";
-import { createTemporaryRoot } from "../../src/testing/opencode/home.ts";
-import { type Api, World, type WorldOptions } from "./world.ts";
+import { startOpenAiModel } from "../../../src/testing/models/openai-model.ts";
+import { say } from "../../../src/testing/models/script.ts";
+import { startOpenCode } from "../../../src/testing/opencode/harness.ts";
+import { createTemporaryRoot } from "../../../src/testing/opencode/home.ts";
+import { type Api, World, type WorldOptions } from "../world.ts";
 
 const DEFAULT_PORT = 5165;
 const model = startOpenAiModel();
@@ -156,8 +156,8 @@ test("a process that exits by itself removes its file [AT-24.2]", async () => {
   const folder = await createTemporaryRoot();
   const program = `
     const { existsSync } = await import("node:fs");
-    const { holdStorage } = await import(${JSON.stringify(join(import.meta.dir, "../../src/opencode/storage.ts"))});
-    const { readConfiguration } = await import(${JSON.stringify(join(import.meta.dir, "../../src/configuration/configuration.ts"))});
+    const { holdStorage } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/opencode/storage.ts"))});
+    const { readConfiguration } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/configuration/configuration.ts"))});
     const configuration = readConfiguration({ directory: ${JSON.stringify(folder)}, environment: process.env });
     await holdStorage(${JSON.stringify(folder)}, { info() {}, error() {} }, configuration);
     console.log(existsSync(${JSON.stringify(join(folder, "server.json"))}));

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { messageSchema } from "../../src/protocol/conversations.ts";
-import { healthSchema } from "../../src/protocol/server.ts";
-import { groupSchema, statsSchema } from "../../src/protocol/statistics.ts";
-import { taskListSchema, taskSchema } from "../../src/protocol/tasks.ts";
-import { call, fail, gate, say } from "../../src/testing/models/script.ts";
-import { type Api, type Parent, World } from "./world.ts";
+import { messageSchema } from "../../../src/protocol/conversations.ts";
+import { healthSchema } from "../../../src/protocol/server.ts";
+import { groupSchema, statsSchema } from "../../../src/protocol/statistics.ts";
+import { taskListSchema, taskSchema } from "../../../src/protocol/tasks.ts";
+import { call, fail, gate, say } from "../../../src/testing/models/script.ts";
+import { type Api, type Parent, World } from "../world.ts";
 
 const SECRET = "sk-live-4242424242 password=hunter2";
 /** Longer than the text that lists and events carry. */
@@ -275,7 +275,7 @@ describe("health and figures", () => {
     const before = await json("/v1/health", z.strictObject(healthSchema.shape));
     const most = secondsSince(startedAt);
     const after = await json("/v1/health", healthSchema);
-    const { version } = (await import("../../package.json")) as { version: string };
+    const { version } = (await import("../../../package.json")) as { version: string };
     expect(before).toMatchObject({ status: "ok", version, taskCount: 5, pid: world.opencode.pid });
     expect(before.uptime).toBeGreaterThanOrEqual(least);
     expect(before.uptime).toBeLessThanOrEqual(most);

@@ -4,12 +4,12 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EventSource } from "eventsource";
-import { freePort } from "../../src/process/free-port.ts";
-import { snapshotSchema } from "../../src/protocol/events.ts";
-import { type BackgroundTask, taskSchema } from "../../src/protocol/tasks.ts";
-import { call, fail, gate, say } from "../../src/testing/models/script.ts";
-import { Recorder } from "../../src/testing/recorder.ts";
-import { type Api, type Parent, World } from "./world.ts";
+import { freePort } from "../../../src/process/free-port.ts";
+import { snapshotSchema } from "../../../src/protocol/events.ts";
+import { type BackgroundTask, taskSchema } from "../../../src/protocol/tasks.ts";
+import { call, fail, gate, say } from "../../../src/testing/models/script.ts";
+import { Recorder } from "../../../src/testing/recorder.ts";
+import { type Api, type Parent, World } from "../world.ts";
 
 const NAMES = [
   "snapshot",
