@@ -2,13 +2,14 @@
  * Changes several tasks in one transaction, with as many statements as for one: reads all that the decisions need
  * under locks in one round trip, decides each change as `applyEvent` does, and writes all that follows in another. Left
  * out, for a transaction of their own, are changes that need more than this: tasks that somebody else has locked, work
- * items, takeovers, retries, messages into runs, ends that other tasks wait for. PostgreSQL only.
+ * items, takeovers, retries, messages into runs, ends that other tasks wait for, tasks that count in budgets, whose
+ * rows many share. What is added to `applyEvent` is added here, or to `selectTies`. PostgreSQL only.
  */
 import type { Kysely } from "kysely";
 import { attemptIdOf } from "../../model/board.ts";
 import { budgetId } from "../../model/budgets/budget.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
-import type { TaskEventType } from "../../model/events.ts";
+import type { NewTask, TaskEventType } from "../../model/events.ts";
 import { retryInstead } from "../../model/retry.ts";
 import { isSteering } from "../../model/steering.ts";
 import { isLive, type Task } from "../../model/task.ts";
@@ -33,12 +34,9 @@ import {
   insertRuns,
   lockParents,
   lockQueued,
-  selectAttempts,
-  selectAwaited,
-  selectBudgeted,
   selectRegistered,
-  selectSteered,
   selectTasks,
+  selectTies,
   updateRuns,
   updateTasks,
 } from "./batch-queries.ts";
@@ -58,18 +56,13 @@ interface Found {
   /** Tasks whose parents are locked, where that may be needed. */
   withParent: ReadonlySet<string>;
   tasks: ReadonlyMap<string, Task>;
-  attempts: ReadonlySet<string>;
-  /** Those that were sent a message which is not settled. */
-  steered: ReadonlySet<string>;
   queued: ReadonlyMap<string, { state: string; fence: number }>;
-  /** Tasks that others wait for, where that may be needed. */
-  awaited: ReadonlySet<string>;
   /** The owners of runs that are to begin, as far as they are registered. */
   registered: ReadonlySet<string>;
   /** Nobody sets a budget now, which new tasks might count in. */
   mayCreate: boolean;
-  /** Tasks that count in budgets, sessions of such tasks, and the budgets of batches and sessions. */
-  budgeted: ReadonlySet<string>;
+  /** What ties a change to more rows than are written here, by id: see `selectTies`. */
+  ties: ReadonlySet<string>;
 }
 
 /** The changes are of different tasks. Null for those that are left out. */
@@ -93,46 +86,39 @@ export async function applyChanges(
 async function read(kysely: Kysely<Schema>, changes: readonly TaskChange[]): Promise<Found> {
   const ids = changes.map(({ id }) => storableText(id)).toSorted();
   const moving = changes.filter(({ event }) => beginsOrEnds(event));
-  const ending = changes.filter(isEnd);
   const inQueue = changes.filter((change) => change.claim !== undefined || isEnd(change));
   const telling = changes.filter(mayTell);
-  const creating = changes.flatMap(({ event }) => (event.type === "task.created" ? [event.task] : []));
+  const created = changes.flatMap(({ event }) => (event.type === "task.created" ? [event.task] : []));
   const owners = changes.flatMap(({ event }) => (event.type === "task.claimed" ? [event.owner] : []));
-  const [locked, rows, attempts, queued, withParent, registered, steered, awaited, isFree, budgeted] = await together([
+  const [locked, rows, queued, withParent, registered, isFree, ties] = await together([
     tryLock(kysely, "task", ids),
     selectTasks(kysely, { ids }),
-    moving.length === 0
-      ? null
-      : selectAttempts(kysely, {
-          ids: moving.map(({ id }) => id),
-          batches: moving.flatMap(({ event }) => ("task" in event ? [attemptIdOf(event.task)] : [])),
-        }),
     inQueue.length === 0 ? null : lockQueued(kysely, { ids: inQueue.map(({ id }) => id) }),
     telling.length === 0 ? null : lockParents(kysely, { ids: telling.map(({ id }) => id) }),
     owners.length === 0 ? null : selectRegistered(kysely, { ids: [...new Set(owners)] }),
-    ending.length === 0 ? null : selectSteered(kysely, { ids: ending.map(({ id }) => id) }),
-    ending.length === 0 ? null : selectAwaited(kysely, { ids: ending.map(({ id }) => id) }),
-    creating.length === 0 ? null : tryLockShared(kysely, "budgets", ""),
-    selectBudgeted(kysely, {
-      ids: [...ids, ...creating.map(({ parentSessionId }) => parentSessionId)],
-      budgets: creating.flatMap(({ batchId, parentSessionId }) => [
-        budgetId("batch", batchId),
-        budgetId("session", parentSessionId),
-      ]),
+    created.length === 0 ? null : tryLockShared(kysely, "budgets", ""),
+    selectTies(kysely, {
+      ids: [...ids, ...created.map(({ parentSessionId }) => parentSessionId)],
+      moving: moving.map(({ id }) => id),
+      batches: created.map(attemptIdOf),
+      ending: changes.filter(isEnd).map(({ id }) => id),
+      budgets: created.flatMap(budgetsOf),
     }),
   ]);
   return {
     locked: new Set(locked),
     withParent: new Set(withParent?.flatMap(({ id, is_locked }) => (is_locked ? [id] : []))),
     tasks: new Map(rows.map((row) => [row.id, taskOf(row)])),
-    attempts: new Set(attempts?.map(({ id }) => id)),
     queued: new Map(queued?.map((row) => [row.task_id, row])),
     registered: new Set(registered?.map(({ id }) => id)),
-    steered: new Set(steered?.map(({ task_id }) => task_id)),
-    awaited: new Set(awaited?.map(({ predecessor_id }) => predecessor_id)),
     mayCreate: isFree !== false,
-    budgeted: new Set(budgeted.map(({ id }) => id)),
+    ties: new Set(ties.map(({ id }) => id)),
   };
+}
+
+/** The budgets that a new task would count in, besides those of its parent. */
+function budgetsOf({ batchId, parentSessionId }: NewTask): string[] {
+  return [budgetId("batch", batchId), budgetId("session", parentSessionId)];
 }
 
 /** Null if it cannot go with others. */
@@ -167,24 +153,17 @@ function mayTell({ event }: TaskChange): boolean {
 
 const ALONE: ReadonlySet<TaskEventType> = new Set(["task.imported", "task.resumed", "task.edited", "run.requeued"]);
 
-/** Budgets are shared by many tasks, so their rows are not locked for longer than one change takes. */
-function countsInBudgets({ id, event }: TaskChange, { budgeted, mayCreate }: Found): boolean {
-  if (event.type !== "task.created") return budgeted.has(id);
-  const { parentSessionId, batchId, budgets } = event.task;
-  if (!mayCreate || budgets !== undefined) return true;
-  const subjects = [parentSessionId, budgetId("batch", batchId), budgetId("session", parentSessionId)];
-  return subjects.some((subject) => budgeted.has(subject));
-}
-
-function isSpecial(change: TaskChange, before: Task | null, found: Found): boolean {
+function isSpecial(change: TaskChange, before: Task | null, { queued, mayCreate, ties }: Found): boolean {
   const { id, event, expected } = change;
-  const { attempts, queued, steered, awaited } = found;
-  if (isSteering(event) || ALONE.has(event.type) || steered.has(id) || awaited.has(id)) return true;
-  if (countsInBudgets(change, found)) return true;
+  if (isSteering(event) || ALONE.has(event.type) || ties.has(id)) return true;
   if (expected && expected.owner !== null && expected.owner !== expected.by) return true;
-  if ("task" in event && (event.task.id !== id || attempts.has(attemptIdOf(event.task)))) return true;
+  if (event.type === "task.created") {
+    const { task } = event;
+    if (task.id !== id || !mayCreate || task.budgets !== undefined) return true;
+    if ([attemptIdOf(task), task.parentSessionId, ...budgetsOf(task)].some((each) => ties.has(each))) return true;
+  }
   if (before === null) return false;
-  if (attempts.has(before.batchId) || retryInstead(before, event, 1) !== null) return true;
+  if (ties.has(before.batchId) || retryInstead(before, event, 1) !== null) return true;
   // The end of a queued run that waits has to leave its line.
   return (
     isEnd({ event }) && cameFromQueue(before) && !["begun", "claimed"].includes(queued.get(before.id)?.state ?? "")

@@ -117,14 +117,53 @@ export const selectTasks = preparedQuery<Ids, TaskRow>((kysely, { ids }) =>
   withNewestRun(kysely.selectFrom("tasks")).select(taskRowColumns(null)).where(sql<boolean>`tasks.id = any(${ids})`),
 );
 
-/** The attempts among the batches of these tasks, and among the given ones. */
-export const selectAttempts = preparedQuery<Ids & { batches: readonly string[] }, { id: string }>(
-  (kysely, { ids, batches }) => {
-    const stored = kysely.selectFrom("tasks").select("batch_id").where(sql<boolean>`tasks.id = any(${ids})`);
+/** Where to look for what ties changes to more rows than a batch writes. */
+export interface TieQuery {
+  /** All tasks of the batch, and the parents of new ones. */
+  ids: readonly string[];
+  /** Tasks that begin or end a run: of these, the batches; and those of new tasks. */
+  moving: readonly string[];
+  batches: readonly string[];
+  /** Tasks whose run ends. */
+  ending: readonly string[];
+  /** Budgets that new tasks would count in. */
+  budgets: readonly string[];
+}
+
+/**
+ * The ids of what is found: attempts among the batches; tasks whose run ends with messages that are not settled, or that
+ * others wait for; tasks, and sessions of tasks, that count in budgets; and those budgets.
+ */
+export const selectTies = preparedQuery<TieQuery, { id: string }>(
+  (kysely, { ids, moving, batches, ending, budgets }) => {
+    const stored = kysely.selectFrom("tasks").select("batch_id").where(sql<boolean>`tasks.id = any(${moving})`);
     return kysely
       .selectFrom("attempts")
       .select("id")
-      .where(sql<boolean>`id = any(array(${stored}) || ${batches}::text[])`);
+      .where(sql<boolean>`id = any(array(${stored}) || ${batches}::text[])`)
+      .unionAll(
+        kysely
+          .selectFrom("steering")
+          .select("task_id as id")
+          .where(sql<boolean>`task_id = any(${ending})`)
+          .where("state", "in", ["accepted", "sent"]),
+      )
+      .unionAll(
+        kysely
+          .selectFrom("predecessors")
+          .select("predecessor_id as id")
+          .where(sql<boolean>`predecessor_id = any(${ending})`),
+      )
+      .unionAll(kysely.selectFrom("task_budgets").select("task_id as id").where(sql<boolean>`task_id = any(${ids})`))
+      .unionAll(
+        kysely
+          .selectFrom("tasks")
+          .innerJoin("task_budgets", "task_budgets.task_id", "tasks.id")
+          .select("tasks.session_id as id")
+          .where(sql<boolean>`tasks.session_id = any(${ids})`)
+          .where(sql<boolean>`tasks.session_id <> tasks.id and tasks.session_id <> ''`),
+      )
+      .unionAll(kysely.selectFrom("budgets").select("id").where(sql<boolean>`id = any(${budgets})`));
   },
 );
 
@@ -136,37 +175,8 @@ export const lockParents = preparedQuery<Ids, { id: string; is_locked: boolean }
     .where(sql<boolean>`id = any(${ids})`),
 );
 
-/**
- * Of these tasks and sessions of tasks, those that count in budgets; of these budgets, those that there are.
- */
-export const selectBudgeted = preparedQuery<Ids & { budgets: readonly string[] }, { id: string }>(
-  (kysely, { ids, budgets }) =>
-    kysely
-      .selectFrom("task_budgets")
-      .select("task_id as id")
-      .where(sql<boolean>`task_id = any(${ids})`)
-      .unionAll(
-        kysely
-          .selectFrom("tasks")
-          .innerJoin("task_budgets", "task_budgets.task_id", "tasks.id")
-          .select("tasks.session_id as id")
-          .where(sql<boolean>`tasks.session_id = any(${ids})`)
-          .where(sql<boolean>`tasks.session_id <> tasks.id and tasks.session_id <> ''`),
-      )
-      .unionAll(kysely.selectFrom("budgets").select("id").where(sql<boolean>`id = any(${budgets})`)),
-);
-
 export const selectRegistered = preparedQuery<Ids, { id: string }>((kysely, { ids }) =>
   kysely.selectFrom("instances").select("id").where(sql<boolean>`id = any(${ids})`),
-);
-
-export const selectSteered = preparedQuery<Ids, { task_id: string }>((kysely, { ids }) =>
-  kysely
-    .selectFrom("steering")
-    .select("task_id")
-    .distinct()
-    .where(sql<boolean>`task_id = any(${ids})`)
-    .where("state", "in", ["accepted", "sent"]),
 );
 
 /** Those that nobody else is changing. */
@@ -178,11 +188,6 @@ export const lockQueued = preparedQuery<Ids, Pick<RowOf<"queued_runs">, "task_id
       .where(sql<boolean>`task_id = any(${ids})`)
       .forUpdate()
       .skipLocked(),
-);
-
-/** Those that other tasks wait for. */
-export const selectAwaited = preparedQuery<Ids, Pick<RowOf<"predecessors">, "predecessor_id">>((kysely, { ids }) =>
-  kysely.selectFrom("predecessors").select("predecessor_id").where(sql<boolean>`predecessor_id = any(${ids})`),
 );
 
 /** As `dropProgress`. */
