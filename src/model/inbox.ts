@@ -1,6 +1,7 @@
 /**
  * What needs a person, as one list, oldest first: requests of live tasks, approvals, tasks that cannot start because of
- * another one, and runs that failed with nobody but a person to tell. Pure: what is undecided, the store finds; who may
+ * another one, runs that failed with nobody but a person to tell, merges that met conflicts, and budgets that are used
+ * up. Pure: what is undecided, the store finds; who may
  * answer, the doors decide.
  */
 import type { Door } from "./answer.ts";
@@ -12,9 +13,18 @@ import type { AfterDetail, Task } from "./task.ts";
 
 /**
  * `blocked`: a task waits for one that did not complete. `limit`: a run was stopped at a limit. `failed`: any other
- * failed run. `budget`: one is used up.
+ * failed run. `budget`: one is used up. `conflict`: an attempt could not be merged.
  */
-export const INBOX_KINDS = ["permission", "question", "approval", "blocked", "failed", "limit", "budget"] as const;
+export const INBOX_KINDS = [
+  "permission",
+  "question",
+  "approval",
+  "blocked",
+  "failed",
+  "limit",
+  "budget",
+  "conflict",
+] as const;
 export type InboxKind = (typeof INBOX_KINDS)[number];
 
 /** What can be done about an entry, in the words of the operations. */
@@ -42,6 +52,7 @@ const ANSWERS: Record<InboxKind, readonly InboxAnswer[]> = {
   failed: ["resume", "read"],
   limit: ["resume", "read"],
   budget: ["raise"],
+  conflict: ["resume"],
 };
 
 export interface InboxEntry {
@@ -72,10 +83,18 @@ interface InboxSources {
   approvals: readonly Approval[];
   /** Used up. */
   budgets?: readonly Budget[];
+  /** The newest tasks of attempts whose merge met conflicts. */
+  conflicts?: readonly Conflict[];
 }
 
-export function inboxOf({ waiting, failed, approvals, budgets = [] }: InboxSources): InboxEntry[] {
-  const ended = [...failed.map(failedEntry), ...budgets.map(budgetEntry)];
+interface Conflict {
+  task: Task;
+  text: string;
+  at: number;
+}
+
+export function inboxOf({ waiting, failed, approvals, budgets = [], conflicts = [] }: InboxSources): InboxEntry[] {
+  const ended = [...failed.map(failedEntry), ...budgets.map(budgetEntry), ...conflicts.map(conflictEntry)];
   const entries = [...waiting.flatMap(requestEntry), ...ended, ...approvals.map(approvalEntry)];
   return entries.sort((one, other) => one.since - other.since || (one.id < other.id ? -1 : 1));
 }
@@ -108,6 +127,12 @@ function budgetEntry(budget: Budget): InboxEntry {
   const since = budget.usedUpAt ?? budget.setAt;
   const about = { task: null, requestId: null, approval: null, seen: [], budget };
   return { id: budget.id, kind: "budget", since, text, answers: ANSWERS.budget, ...about };
+}
+
+function conflictEntry({ task, text, at: since }: Conflict): InboxEntry {
+  const id = `${task.batchId}/conflict`;
+  const about = { task, requestId: null, approval: null, seen: [] };
+  return { id, kind: "conflict", since, text, answers: ANSWERS.conflict, ...about };
 }
 
 function approvalEntry(approval: Approval): InboxEntry {

@@ -18,7 +18,7 @@ const kind = z.enum(INBOX_KINDS);
 export const inboxEntrySchema = z.object({
   id: z.string().describe("stays the same while the entry is there"),
   kind: kind.describe(
-    "blocked: a task that it starts after did not complete; failed: the run ended with an error; limit: it was stopped at a limit; budget: one is used up, and its runs were stopped",
+    "blocked: a task that it starts after did not complete; failed: the run ended with an error; limit: it was stopped at a limit; conflict: its attempt could not be merged; budget: one is used up, and its runs were stopped",
   ),
   since: isoTime,
   text: z.string().describe("what is asked, or what went wrong; up to 2,000 characters"),

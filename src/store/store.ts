@@ -60,6 +60,8 @@ export interface InboxTasks {
   waiting: Task[];
   /** Failed tasks that a person launched, uncleared, and whose end nobody has read; newest first. */
   failed: Task[];
+  /** Of attempts whose merge met conflicts, the newest task, with what git said and when; oldest first. */
+  conflicts: { task: Task; text: string; at: number }[];
 }
 
 /** When one run of a task began and ended, without its result. */

@@ -223,6 +223,8 @@ describe("several repositories", () => {
     const refused = await refusal(call("merge_attempt", { attempt_id }));
     expect(refused).toMatchObject({ code: "merge_conflict", details: { files: ["a.txt"] } });
     expect([traceOf(one), traceOf(two)]).toEqual(before);
+    const needsYou = async () => (await call("list_inbox", {})).entries.filter(({ kind }) => kind === "conflict");
+    expect(await needsYou()).toMatchObject([{ asked: refused.message }]);
     expect(await call("get_attempt", { attempt_id })).toMatchObject({
       state: "completed",
       repos: ended.repos.map(({ uncommitted }) => ({ uncommitted })),
@@ -234,6 +236,7 @@ describe("several repositories", () => {
     expect(sh(one, "log", "--format=%s")).toBe("first");
     sh(two, "checkout", "--quiet", "--", "a.txt");
     expect(await call("merge_attempt", { attempt_id })).toMatchObject({ removed: true });
+    expect(await needsYou()).toEqual([]);
   });
 
   test("if one cannot be set up, the others are rolled back and the call says why", async () => {

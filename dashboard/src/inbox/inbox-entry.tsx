@@ -30,6 +30,7 @@ const KINDS: Record<WireInboxEntry["kind"], { icon: IconName; says: string }> = 
   failed: { icon: "error", says: "failed" },
   limit: { icon: "warning", says: "was stopped at a limit" },
   budget: { icon: "warning", says: "has used up its budget" },
+  conflict: { icon: "warning", says: "could not be merged" },
 };
 
 interface InboxEntryProps {
@@ -106,6 +107,8 @@ function OpenEntry({ entry }: { entry: TaskEntry }) {
       )}
       {kind === "blocked" ? (
         <Blocked entry={entry} />
+      ) : kind === "conflict" ? (
+        <RequestText text={text} />
       ) : requestId === null ? (
         <Failed entry={entry} />
       ) : (

@@ -40,7 +40,9 @@ async function mergeNow(
     squash: input.squash ?? false,
     commit: true,
   };
-  const { merged, landed, warnings } = await mergeAll(attempt, request, hadEffects);
+  const { merged, landed, warnings } = await mergeAll(attempt, request, hadEffects).catch((thrown: unknown) =>
+    noteConflict(parts, attempt, thrown),
+  );
   await store.board.mergeAttempt(attempt.id, landed, now());
   let removed = false;
   if (!input.keep) {
@@ -55,6 +57,16 @@ async function mergeNow(
   }
   const told = warnings.length === 0 ? {} : { warnings };
   return { attempt_id: attempt.id, merged, removed, task_status: "done", ...told };
+}
+
+/** A person is shown it, whoever tried to merge. Throws what was thrown, also if that cannot be stored. */
+async function noteConflict({ store, now, log }: BoardParts, attempt: AttemptRecord, thrown: unknown): Promise<never> {
+  if (AsyncAgentsError.isInstance(thrown) && thrown.code === "merge_conflict") {
+    await store.board.noteConflict(attempt.id, thrown.message, now()).catch((failure: unknown) => {
+      log.error("a conflict is not shown to people", { attempt: attempt.id, error: messageOf(failure) });
+    });
+  }
+  throw thrown;
 }
 
 /** `landed`: the commits that brought the attempt to the target branches, by repo id. */

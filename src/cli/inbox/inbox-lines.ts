@@ -12,6 +12,7 @@ export const KIND_WORDS: Record<WireInboxEntry["kind"], string> = {
   failed: "failed",
   limit: "at its limit",
   budget: "used up",
+  conflict: "conflict",
 };
 
 /** What each key does to an entry, in the order of the help line. */
@@ -23,6 +24,7 @@ const KEYS: Record<WireInboxEntry["kind"], string> = {
   failed: "d mark as read · t continue it with a message",
   limit: "d mark as read · t continue it with a message",
   budget: "t raise it to, for example, $5 2h",
+  conflict: "t tell the agent to resolve it",
 };
 
 export function inboxColumns(paint: Paint, now: number): Column<WireInboxEntry>[] {

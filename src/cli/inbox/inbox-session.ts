@@ -133,7 +133,7 @@ export class InboxSession {
     } else if (kind === "blocked") {
       if (key === "a") this.#do(entry, () => this.#start(taskId));
       if (key === "r") this.#do(entry, () => this.#cancel(taskId));
-    } else if (key === "d") this.#do(entry, async () => this.#read(taskId));
+    } else if (key === "d" && kind !== "conflict") this.#do(entry, async () => this.#read(taskId));
     else if (key === "t") this.#ask(entry, ["Continue it with:"], ([text = ""]) => this.#resume(taskId, text));
   }
 

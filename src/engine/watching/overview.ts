@@ -86,11 +86,11 @@ export class Overview {
 
   /** What needs a person, oldest first. `isTruncated`: there are more than the store reads at once. */
   async inbox({ failedAfter }: { failedAfter: number }): Promise<{ entries: InboxEntry[]; isTruncated: boolean }> {
-    const { waiting, failed } = await this.#store.inboxTasks({ failedAfter, limit: PAGE });
+    const { waiting, failed, conflicts } = await this.#store.inboxTasks({ failedAfter, limit: PAGE });
     const approvals = await this.#store.board.approvals("requested", { limit: PAGE, after: null });
     const budgets = await this.#store.budgets.list({ usedUpAfter: failedAfter, limit: PAGE });
-    const isTruncated = [waiting, failed, approvals, budgets].some(({ length }) => length === PAGE);
-    return { entries: inboxOf({ waiting, failed, approvals, budgets }), isTruncated };
+    const isTruncated = [waiting, failed, conflicts, approvals, budgets].some(({ length }) => length === PAGE);
+    return { entries: inboxOf({ waiting, failed, conflicts, approvals, budgets }), isTruncated };
   }
 
   /** What people outside were told, newest first. */

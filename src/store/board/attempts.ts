@@ -170,7 +170,9 @@ function selectAttempts(kysely: Kysely<Schema>) {
     .select("session.created_at as session_created_at");
 }
 
-interface JoinedRow extends RowOf<"attempts"> {
+type StoredAttempt = Omit<RowOf<"attempts">, "conflict" | "conflict_at">;
+
+interface JoinedRow extends StoredAttempt {
   session_id: string | null;
   task_id: string | null;
   session_host: string | null;
@@ -199,7 +201,7 @@ function attemptRowOf(row: JoinedRow): AttemptRow {
   };
 }
 
-function attemptOf(row: RowOf<"attempts">): Attempt {
+function attemptOf(row: StoredAttempt): Attempt {
   return {
     id: row.id,
     workItemId: row.work_item_id,

@@ -45,7 +45,7 @@ import {
 import type { BoardRecords } from "./records.ts";
 import { answerRequest, claimRequest, dropRequest, pruneRequests } from "./requests.ts";
 import { raiseBoardVersion, readBoardVersion } from "./version.ts";
-import { markMerged } from "./work-item-moves.ts";
+import { markMerged, noteConflict } from "./work-item-moves.ts";
 import { addWorkItem, changeWorkItem, readWorkItem, readWorkItems, removeWorkItem } from "./work-items.ts";
 
 type Run = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) => Promise<T>;
@@ -82,6 +82,7 @@ export function kyselyBoard({ read, write }: { read: Run; write: Run }): BoardRe
     allAttempts: (projectId, page) => read((kysely) => readAllAttempts(kysely, projectId, page)),
     startingAttempts: (machine = "") => read((kysely) => readStartingAttempts(kysely, machine)),
     changeAttempt: (id, fields, at) => change((kysely) => changeAttempt(kysely, id, fields, at)),
+    noteConflict: (id, text, at) => change((kysely) => noteConflict(kysely, id, text, at)),
     mergeAttempt: (id, commits, at) => change((kysely) => markMerged(kysely, id, commits, at)),
     removeAttempt: (id) => change((kysely) => deleteAttempt(kysely, id)),
     attemptAt: (paths) => read((kysely) => readAttemptAt(kysely, paths)),

@@ -149,6 +149,8 @@ export interface BoardRecords {
   ): Promise<void>;
   /** Marks the attempt merged and its work item done. `commits`: the new commits on the target branches, by repo id. */
   mergeAttempt(id: string, commits: Record<string, string>, at: number): Promise<void>;
+  /** The attempt met conflicts when it was merged: a person is shown that until a run begins in it, or it is merged. */
+  noteConflict(id: string, text: string, at: number): Promise<void>;
   removeAttempt(id: string): Promise<void>;
   /** The attempt whose worktree or folder is at the first matching path. */
   attemptAt(paths: readonly string[]): Promise<string | null>;

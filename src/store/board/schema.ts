@@ -55,6 +55,9 @@ interface AttemptsTable {
   created_at: number;
   updated_at: number;
   machine: Generated<string>;
+  /** What git said of a merge that met conflicts, until somebody goes on; null otherwise. */
+  conflict: string | null;
+  conflict_at: number | null;
 }
 
 interface AttemptReposTable {

@@ -12,6 +12,7 @@ import type { Schema } from "../schema.ts";
 import { dialectOf } from "../sql/dialect.ts";
 import { lockOf } from "../sql/lock.ts";
 import { together } from "../sql/together.ts";
+import { storableText } from "../storable.ts";
 import { lockItemOfAttempt } from "./attempt-writes.ts";
 import { raiseBoardVersion } from "./version.ts";
 import { changeWorkItem } from "./work-items.ts";
@@ -105,11 +106,24 @@ export async function moveWorkItem(
   const status = statusAfterRun(item.status as WorkItemStatus, run);
   // An attempt that is worked on again no longer counts as merged.
   const state = begins && item.state === "merged" ? "ready" : item.state;
+  const settled = begins ? { conflict: null, conflict_at: null } : {};
   await together([
     kysely.updateTable("work_items").set({ status, updated_at: at }).where("id", "=", item.id).execute(),
-    kysely.updateTable("attempts").set({ state, updated_at: at }).where("id", "=", item.attempt_id).execute(),
+    kysely
+      .updateTable("attempts")
+      .set({ state, updated_at: at, ...settled })
+      .where("id", "=", item.attempt_id)
+      .execute(),
     raiseBoardVersion(kysely),
   ]);
+}
+
+export async function noteConflict(kysely: Kysely<Schema>, id: string, text: string, at: number): Promise<void> {
+  await kysely
+    .updateTable("attempts")
+    .set({ conflict: storableText(text), conflict_at: at, updated_at: at })
+    .where("id", "=", id)
+    .execute();
 }
 
 export async function markMerged(
@@ -122,7 +136,7 @@ export async function markMerged(
   if (itemId === null) return;
   await kysely
     .updateTable("attempts")
-    .set({ state: "merged", error: null, updated_at: at })
+    .set({ state: "merged", error: null, updated_at: at, conflict: null, conflict_at: null })
     .where("id", "=", id)
     .execute();
   await changeWorkItem(kysely, itemId, { status: "done" }, at);

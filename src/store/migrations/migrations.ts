@@ -31,6 +31,7 @@ import { afterTables } from "./20-after.ts";
 import { budgetTables } from "./21-budgets.ts";
 import { runPauses } from "./22-quotas.ts";
 import { notificationTables } from "./23-notifications.ts";
+import { mergeConflicts } from "./24-conflicts.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -58,6 +59,7 @@ const MIGRATIONS: readonly Migration[] = [
   budgetTables,
   runPauses,
   notificationTables,
+  mergeConflicts,
 ];
 
 /** The version that this code reads and writes. */
