@@ -155,7 +155,7 @@ function wirePhaseDetail(detail: PhaseDetail | null): BackgroundTask["phaseDetai
     case "paused":
       return { ...detail, until: iso(detail.until) };
     default:
-      return null;
+      return detail;
   }
 }
 
