@@ -87,7 +87,7 @@ function enterPause(run: LiveRun, { cause, until: named, reason }: Pause, at: Mo
   const counts = { quota, stall, waitMs: waitMs + (cause === "quota" ? until - at.wall : 0) };
   const paused: LiveRun = {
     ...run,
-    stage: pausedStage(cause, until, "writing", at),
+    stage: pausedStage({ cause, until }, "writing", at),
     phase: "paused",
     phased: { event, isMissing: false },
     activity: pausedActivity(run.activity, workingUntil(run, at)),
@@ -101,8 +101,15 @@ function enterPause(run: LiveRun, { cause, until: named, reason }: Pause, at: Mo
   return { run: paused, effects: [{ type: "write", event }] };
 }
 
-function pausedStage(cause: PauseCause, until: number, state: PausedStage["state"], at: Moment): PausedStage {
-  return { name: "paused", cause, until, dueAt: at.awake + Math.max(0, until - at.wall), state };
+/** `longestMs`: it was not to wait longer than that, whatever the wall clock says by now. */
+function pausedStage(
+  { cause, until }: Pick<Pause, "cause" | "until">,
+  state: PausedStage["state"],
+  at: Moment,
+  longestMs = Number.POSITIVE_INFINITY,
+): PausedStage {
+  const waitMs = Math.min(longestMs, Math.max(0, until - at.wall));
+  return { name: "paused", cause, until, dueAt: at.awake + waitMs, state };
 }
 
 /** The pause is stored: from now on the host need not, and must not, do anything for the run. */
@@ -175,8 +182,9 @@ export function adoptPaused(task: Task, limits: LiveRun["limits"], at: Moment): 
     const step = enterPause(run, { cause: "quota", until, reason }, at);
     return { run: step.run, effects: [...step.effects, POLL_LATER] };
   }
-  const { cause, until } = detail?.kind === "paused" ? detail : { cause: "quota" as const, until: at.wall };
-  const stage = pausedStage(cause, until, "unstopped", at);
+  const pause = detail?.kind === "paused" ? detail : { cause: "quota" as const, until: at.wall };
+  // The wall clock may have been set back since then.
+  const stage = pausedStage(pause, "unstopped", at, task.run.pauses?.waitMs ?? 0);
   const activity = pausedActivity(run.activity, workingUntil(run, at));
   return { run: { ...run, stage, activity, requests: new Map() }, effects: [{ type: "poll", soon: true }] };
 }

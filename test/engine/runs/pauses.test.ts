@@ -300,6 +300,19 @@ test("a wall clock that is set back does not prolong a pause", async () => {
   expect((await ended(side, task)).run.result).toBe("done");
 });
 
+test("nor one that another process takes up", async () => {
+  const world = newWorld();
+  const one = await world.side({ settings: settings() });
+  const task = await launch(one, "", world.script(fail("limit", { returnMs: HOUR }), say("done")));
+  await when(one, task, ({ phase }) => phase === "paused");
+  await one.kill();
+  world.jump(-10 * HOUR);
+  const two = await world.side({ settings: settings() });
+  await two.supervisor.recover();
+  world.pass(2 * HOUR);
+  expect((await ended(two, task)).run.result).toBe("done");
+});
+
 test("runs that wait for the same time do not all begin at once", async () => {
   const world = newWorld();
   const side = await world.side({ settings: settings() });
