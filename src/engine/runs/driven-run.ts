@@ -300,7 +300,7 @@ export class DrivenRun {
    */
   async #mayPrompt(): Promise<boolean> {
     const { log, supervisor, instance, settings } = this.#context;
-    if (!(await this.#fitsBudgets())) return false;
+    if (!(await this.#fitsBudgets())) return this.#refusePrompt();
     const lease = supervisor.lease(instance.id);
     if (lease === null || (lease.isHeld && lease.term === 0)) return true;
     log.info("a prompt waits until this instance knows that the run is still its own", { task: this.task.id });
@@ -311,13 +311,16 @@ export class DrivenRun {
         () => false,
       );
       if (this.#isStopped || isOver(this.#live)) return false;
-      if (this.#live.stopping !== null) {
-        await this.feed({ type: "prompt.refused", error: CANCELLED });
-        return false;
-      }
+      if (this.#live.stopping !== null) return this.#refusePrompt();
       if (isVerified && lease.isHeld) return true;
       await pause(settings.pollMs, { clock: this.#context });
     }
+  }
+
+  /** Nothing was sent: the run ends as it is being stopped, even if its host cannot stop the session. */
+  async #refusePrompt(): Promise<false> {
+    if (this.#live.stopping !== null) await this.feed({ type: "prompt.refused", error: CANCELLED });
+    return false;
   }
 
   /** The budgets may have been used up while the run waited for its turn. */
