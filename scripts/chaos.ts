@@ -1,6 +1,6 @@
 /**
  * The long run of the crash tests: each named point, many kills at random moments, and the simulator's most interesting
- * seeds on real programs. `npm test` runs them too, with one kill and two seeds.
+ * seeds on real programs. `npm test` runs them too, with one kill and one seed.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
