@@ -48,7 +48,7 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
   { title: "The board", names: ["project", "item", "attempt"] },
   { title: "The daemon", names: ["up", "down", "restart", "open", "link", "mcp", "store", "prune"] },
   { title: "Many machines", names: ["runner", "runners", "token", "audit"] },
-  { title: "Setting up", names: ["install", "config", "doctor", "completion", "version", "help"] },
+  { title: "Setting up", names: ["install", "config", "notifications", "doctor", "completion", "version", "help"] },
 ];
 
 const MAX_WIDTH = 100;
@@ -63,7 +63,9 @@ export function overallHelp(commands: readonly Command[], style: HelpStyle): str
   for (const { title, names } of SECTIONS) {
     const rows = names.map((name): Row => {
       const single = commands.find((command) => command.name === name);
-      return [name, single ? single.summary : groupWords(groupOf(commands, name), name)];
+      const group = groupOf(commands, name);
+      const words = group.length === 0 ? [] : [groupWords(group, name)];
+      return [name, [...(single ? [single.summary] : []), ...words].join("; ")];
     });
     lines.push("", paint.bold(title), ...rowLines(rows, style));
   }
