@@ -117,7 +117,7 @@ export class Launcher {
   #hold(caller: Caller, request: LaunchRequest & { after: After }, agent: AgentInfo): Promise<Task> {
     const { store, instance, settings, host, now, newId } = this.#context;
     const { directory, machine } = instance;
-    const { description, prompt, batch, limits = {}, wake = settings.wake, after } = request;
+    const { description, prompt, batch, limits = {}, wake = settings.wake, after, budget } = request;
     const held = {
       description,
       prompt,
@@ -132,6 +132,8 @@ export class Launcher {
       isOnlyHere: true,
       choices: {},
       parent: caller.sessionId === "" ? null : this.#parentOf(caller),
+      budgets: settings.budgets,
+      ...(budget && { budget }),
     };
     return enqueueTask({ store, machine, now, newId }, caller, held);
   }
