@@ -25,7 +25,8 @@ export interface NewTask
 }
 
 export type TaskEvent =
-  | { type: "task.created"; at: number; task: NewTask }
+  /** `isOver`: its launch was interrupted, and its run ends in the same transaction: it is stored, whatever is left. */
+  | { type: "task.created"; at: number; task: NewTask; isOver?: true }
   | { type: "task.imported"; at: number; task: Task }
   | { type: "task.adopted"; at: number; owner: string }
   | TaskClaimed

@@ -7,6 +7,7 @@ import type { HostEvent } from "../../src/hosts/host.ts";
 import { ask, call, gate, say } from "../../src/hosts/scripted/script.ts";
 import type { ScriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { NO_LIMITS } from "../../src/model/budgets/budget.ts";
+import { INTERRUPTED } from "../../src/model/evidence.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { codeOf, ended, launch, newWorld, notices, type Side, when } from "./engine-bed.ts";
 
@@ -101,6 +102,33 @@ test("what a dead process had reserved is free again when its tasks are recovere
   for (const task of tasks) expect((await ended(other, task)).run.error).toStartWith("interrupted");
   expect(await budget(other, id)).toMatchObject({ spent: { cost: 0.5 }, reserved: { cost: 0 }, live: 0, tasks: 2 });
   await launch(other, parent, world.script(say("fits")));
+});
+
+test("a launch that was interrupted is told as such, though its budget has no room for it any more", async () => {
+  const world = newWorld();
+  const settings = { budgets: { session: { ...NO_LIMITS, tasks: 1 } } };
+  const made = Promise.withResolvers<void>();
+  const hang = (_sessionId: string) => {
+    made.resolve();
+    return new Promise<string>(() => undefined);
+  };
+  const host = (scripted: ScriptedHost) => ({
+    start: async (input: Parameters<ScriptedHost["start"]>[0]) => hang(await scripted.start(input)),
+  });
+  const dying = await world.side({ settings, host });
+  const parent = world.parent();
+  void launch(dying, parent, world.script(say("never")));
+  await made.promise;
+  await dying.kill();
+  const other = await world.side({ settings });
+  const task = await launch(other, parent, world.script(gate("a"), say("never")));
+  await other.host.gate("a").reachedBy(1);
+  await other.engine.recover();
+  expect(await other.store.launches()).toEqual([]);
+  const { tasks } = await other.store.tasks({ status: ["error"] });
+  expect(tasks).toMatchObject([{ run: { error: INTERRUPTED } }]);
+  expect(await budget(other, `session:${parent}`)).toMatchObject({ tasks: 2, live: 1 });
+  expect((await other.store.task(task.id))?.status).toBe("running");
 });
 
 test("a task that starts after others reserves its budget when it is launched, and frees it when it is skipped", async () => {

@@ -190,6 +190,7 @@ export class Recovery {
           type: "task.created",
           at,
           task: { ...task, id: sessionId, sessionId, owner: null },
+          isOver: true,
         });
         return transaction.apply(sessionId, {
           type: "run.failed",

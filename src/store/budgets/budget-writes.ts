@@ -97,7 +97,8 @@ export async function countInBudgets(
     const isLanded = landed.some(({ budgetId: id }) => id === budget.id);
     return isLanded ? { ...budget, flying: Math.max(0, budget.flying - 1) } : budget;
   });
-  if (change.live > 0) {
+  const isOver = event.type === "task.created" && event.isOver === true;
+  if (change.live > 0 && !isOver) {
     const shortage = shortageIn(next, before === null);
     if (shortage !== null) throw overBudget(shortage);
   }
