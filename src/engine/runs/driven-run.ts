@@ -389,14 +389,13 @@ export class DrivenRun {
 
   async #inspect(purpose: InspectPurpose): Promise<void> {
     const isSearch = purpose.name === "search";
+    const { messageId } = this.task.run;
     let input: RunInput;
     try {
-      const evidence = await this.#context.host.inspect(
-        this.sessionId,
-        this.task.run.messageId,
-        steeringIds(this.#live),
-      );
-      input = { type: "inspected", purpose, evidence };
+      const evidence = await this.#context.host.inspect(this.sessionId, messageId, steeringIds(this.#live));
+      // It was paused meanwhile, and went on with another prompt: this is not what that one did.
+      const isStale = this.task.run.messageId !== messageId;
+      input = isStale ? { type: "inspect.failed", purpose, isGone: false } : { type: "inspected", purpose, evidence };
     } catch (thrown) {
       const isGone = isSessionGone(thrown);
       if (!isGone && !isSearch && purpose.name !== "host.ended") {

@@ -259,7 +259,8 @@ function inspected(
     case "steering":
       return evidence === null ? unchanged(run) : deliver(run, evidence, at);
     case "usage":
-      return evidence === null
+      // What it had used when it was paused is counted already.
+      return evidence === null || run.stage.name !== "working"
         ? unchanged(run)
         : save({ ...run, activity: { ...run.activity, read: evidence.progress } }, at);
     case "hint":

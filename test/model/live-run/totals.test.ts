@@ -114,6 +114,13 @@ test("the time that counts for the limit of a run goes on after a pause where it
   expect(driven.run.stopping?.verdict).toMatchObject({ error: expect.stringContaining("took longer than 10 minutes") });
 });
 
+test("what was read of a run before its pause, and arrives in it, is not counted again", () => {
+  const read = { ...noEvidence(true), begun: true, progress: { ...noProgress(0), tokens: tokens(100), cost: 0.5 } };
+  const driven = begun().feed(counted("a", 100, 0.5)).refused(HOUR);
+  driven.feed({ type: "inspected", purpose: { name: "usage" }, evidence: read });
+  expect(driven.task.progress).toMatchObject({ tokens: { input: 100 }, cost: 0.5 });
+});
+
 test("tokens and costs of each prompt are added: what events counted, what messages show, and what a host corrects", () => {
   const driven = begun().feed(counted("a", 100, 0.5), counted("b", 50, 0.3), { type: "cost.reported", cost: 0.6 });
   // Its messages show a request that no event told.
