@@ -104,6 +104,29 @@ test("what a dead process had reserved is free again when its tasks are recovere
   await launch(other, parent, world.script(say("fits")));
 });
 
+test("a run whose budget is used up right before its prompt ends, though its host fails to stop it and something is left then", async () => {
+  const world = newWorld();
+  const parent = world.parent();
+  const set = (cost: number) => {
+    return side.store.budgets.set(`session:${parent}`, { limits: { cost }, by: "me", at: world.now(), mayRaise: true });
+  };
+  const host = () => ({
+    abort: async () => {
+      await set(5);
+      throw new Error("no answer");
+    },
+  });
+  const side = await world.side({ host, settings: { pollMs: 5, budgets: { session: dollars(1) } } });
+  const { chains } = side.store.budgets;
+  side.store.budgets.chains = async (taskIds) => {
+    side.store.budgets.chains = chains;
+    await set(0);
+    return chains(taskIds);
+  };
+  const task = await launch(side, parent, world.script(say("never")));
+  expect((await ended(side, task)).run.error).toStartWith(`stopped: the budget of session ${parent} is used up`);
+});
+
 test("a launch that was interrupted is told as such, though its budget has no room for it any more", async () => {
   const world = newWorld();
   const settings = { budgets: { session: { ...NO_LIMITS, tasks: 1 } } };

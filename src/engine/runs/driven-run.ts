@@ -319,7 +319,8 @@ export class DrivenRun {
 
   /** Nothing was sent: the run ends as it is being stopped, even if its host cannot stop the session. */
   async #refusePrompt(): Promise<false> {
-    if (this.#live.stopping !== null) await this.feed({ type: "prompt.refused", error: CANCELLED });
+    const isToEnd = !this.#isStopped && this.#live.stopping !== null;
+    if (isToEnd) await this.feed({ type: "prompt.refused", error: CANCELLED });
     return false;
   }
 

@@ -144,14 +144,16 @@ export function pausedPoll(run: LiveRun, at: Moment): RunStep {
 /** It has a slot. */
 export function takeTurn(run: LiveRun): RunStep {
   const { stage } = run;
-  if (stage.name !== "paused" || stage.state !== "coming" || !isWanted(run)) return unchanged(run);
+  if (stage.name !== "paused" || stage.state !== "coming") return unchanged(run);
+  if (!isWanted(run)) return restAgain(run, stage);
   return { run: { ...run, stage: { ...stage, state: "continuing" } }, effects: [{ type: "continue" }] };
 }
 
 /** The id of its next prompt is stored: it is sent now, and as any other. */
 export function continued(run: LiveRun): RunStep {
   const { stage } = run;
-  if (stage.name !== "paused" || stage.state !== "continuing" || !isWanted(run)) return unchanged(run);
+  if (stage.name !== "paused" || stage.state !== "continuing") return unchanged(run);
+  if (!isWanted(run)) return restAgain(run, stage);
   return {
     run: { ...run, stage: { name: "prompting", isEndHeard: false }, phase: "starting", phased: null },
     effects: [{ type: "prompt", text: GO_ON[stage.cause] }],
@@ -160,7 +162,11 @@ export function continued(run: LiveRun): RunStep {
 
 export function notContinued(run: LiveRun): RunStep {
   const { stage } = run;
-  if (stage.name !== "paused" || stage.state !== "continuing") return unchanged(run);
+  return stage.name === "paused" && stage.state === "continuing" ? restAgain(run, stage) : unchanged(run);
+}
+
+/** It could not go on, or is being stopped, which the host may fail to do: the next poll sees whether it goes on. */
+function restAgain(run: LiveRun, stage: PausedStage): RunStep {
   return { run: { ...run, stage: { ...stage, state: "resting" } }, effects: [{ type: "rest" }, POLL_LATER] };
 }
 

@@ -440,6 +440,38 @@ describe("requests and limits", () => {
   });
 });
 
+describe("a paused run that the host failed to stop for a budget, in which something is left then", () => {
+  const error = { message: "limit", aborted: false, until: 60_000 };
+  const due: Happening[] = [...begun, shown("hint", { begun: true, error })];
+  const written = ({ effects }: RunStep): Happening[] =>
+    effects.flatMap((effect) => {
+      if (effect.type !== "write") return [];
+      const outcome = { changed: true, task: sampleTask(), notice: null } as const;
+      return [{ type: "written", event: effect.event, outcome }];
+    });
+  const paused = after(sampleRun(), ...due);
+  const halted: Happening[] = [...written(paused), { type: "aborted", purpose: { name: "pause" } }, [120_000, polled]];
+  const coming = after(paused.run, ...halted);
+  const budgets = (breach: string | null): RunInput => ({ type: "budgets.read", budgets: { isTimed: false }, breach });
+  const unstopped = (run: LiveRun, meanwhile: RunInput): LiveRun => {
+    const stopping = after(run, budgets("stopped: used up")).run;
+    const attempt = stopping.stopping ?? { number: 0, verdict: { outcome: "error", error: "none" } };
+    const purpose = { name: "stop", attempt } as const;
+    const failed = { type: "abort.failed", purpose, isGone: false, error: "no answer" } as const;
+    return after(stopping, meanwhile, failed, budgets(null)).run;
+  };
+
+  test("goes on, whatever had happened meanwhile", () => {
+    expect(effectsOf(coming)).toEqual(["turn"]);
+    const came: RunInput = { type: "turn.came" };
+    expect(effectsOf(after(unstopped(coming.run, came), [120_000, polled]))).toEqual(["turn"]);
+    const continuing = after(coming.run, came);
+    expect(effectsOf(continuing)).toEqual(["continue"]);
+    const stored = unstopped(continuing.run, { type: "continued" });
+    expect(effectsOf(after(stored, [120_000, polled]))).toEqual(["turn"]);
+  });
+});
+
 test("an adopted run keeps what it waits for and the wish to cancel it; its working time begins anew", () => {
   const created = sampleTask();
   const waiting = { kind: "waiting", requestId: "r", asks: "question", text: "?" } as const;
