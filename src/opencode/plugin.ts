@@ -15,7 +15,7 @@ import { carriedOver } from "./compaction.ts";
 import { newMark, type PluginInstance, startInstance } from "./instance.ts";
 import { endToast, launchToast, settingsToast, Toasts } from "./toasts.ts";
 import { tools } from "./tools.ts";
-import { passOn } from "./worktree-engines.ts";
+import { askFor, passOn } from "./worktree-engines.ts";
 
 /** What a test may replace. */
 interface PluginSeams {
@@ -96,7 +96,9 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
     },
     // Before each request to a model. The budget of a task may hold it up, or end the task.
     "chat.params": async ({ sessionID, agent }) => {
-      if (agent !== "title") await started?.engine.mayRequest(sessionID);
+      if (agent === "title") return;
+      await askFor(input.directory, sessionID);
+      await started?.engine.mayRequest(sessionID);
     },
     "experimental.session.compacting": async ({ sessionID }, output) => {
       const tasks = start().then(({ engine }) => engine.list(sessionID, { limit: CARRIED, offset: 0 }));

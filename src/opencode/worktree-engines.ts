@@ -1,7 +1,7 @@
 /**
  * Engines for the worktrees of tasks, in the same OpenCode: it opens an instance of its own for each directory, and
  * gives events only to the plugin that it loads there, perhaps a second copy of this module. That one passes them on to
- * the engine here; without it, the engine finds everything by polling.
+ * the engine here, and asks it before requests to models; without it, the engine finds everything by polling.
  */
 import type { Engine } from "../engine/engine.ts";
 import { type OpenCodeHost, openCodeHost } from "../hosts/opencode/opencode-host.ts";
@@ -22,6 +22,21 @@ export function passOn(directory: string, event: unknown): void {
   receivers()
     .get(directory)
     ?.receive(event as Parameters<OpenCodeHost["receive"]>[0]);
+}
+
+const GATES = Symbol.for("asyncagents.worktree-gates");
+
+type Gates = Map<string, (sessionId: string) => Promise<void>>;
+
+function gates(): Gates {
+  const root = globalThis as { [GATES]?: Gates };
+  root[GATES] ??= new Map();
+  return root[GATES];
+}
+
+/** Called by the plugin of a directory before each request to a model there: see `Engine.mayRequest`. */
+export async function askFor(directory: string, sessionId: string): Promise<void> {
+  await gates().get(directory)?.(sessionId);
 }
 
 export class WorktreeEngines {
@@ -51,13 +66,17 @@ export class WorktreeEngines {
     const engine = this.#make(host, directory);
     await engine.start();
     receivers().set(directory, host);
+    gates().set(directory, (sessionId) => engine.mayRequest(sessionId));
     return engine;
   }
 
   /** Live tasks are left to others, like those of any engine that stops. */
   async stop(): Promise<void> {
     const engines = await Promise.allSettled(this.#opening.values());
-    for (const [directory] of this.#opening) receivers().delete(directory);
+    for (const [directory] of this.#opening) {
+      receivers().delete(directory);
+      gates().delete(directory);
+    }
     this.#opening.clear();
     await Promise.all(engines.map((each) => (each.status === "fulfilled" ? each.value.stop() : undefined)));
   }
