@@ -86,8 +86,8 @@ export async function countInBudgets(
   const links = event.type === "task.created" ? await addBudgets(kysely, event.task, found, event.at) : found;
   if (links.length === 0) return [];
   const change = changeOf(before, after, event.at);
-  // What it last requested was refused, or it was stopped.
-  const isRefused = after.phase === "retrying" || after.phase === "paused";
+  // What it last requested was refused, or it was stopped, or died with its process.
+  const isRefused = after.phase === "retrying" || after.phase === "paused" || after.phase === "queued";
   const hasUse = change.used.tokens > 0 || change.used.cost > 0;
   const landed = hasUse || isRefused || change.live < 0 ? links.filter(({ flying }) => flying > 0) : [];
   const isNothing = [change.live, change.unpriced, ...Object.values(change.used)].every((amount) => amount === 0);

@@ -23,7 +23,7 @@ export function kyselyBudgets({ read, write }: { read: Run; write: Run }): Budge
   };
 }
 
-/** Of a task that is not live any more, nothing flies. */
+/** Of a task that is not live any more, is paused, or waits in a queue, nothing flies: its request is being stopped. */
 async function openRequest(
   kysely: Kysely<Schema>,
   taskId: string,
@@ -31,7 +31,8 @@ async function openRequest(
 ): ReturnType<BudgetRecords["openRequest"]> {
   await lock(kysely, "task", taskId);
   const [links, [task]] = await together([linksOf(kysely, taskId), selectLive(kysely, { taskId })]);
-  if (links.length === 0 || task?.live !== 1) return { verdict: "go" };
+  const isAtWork = task?.live === 1 && task.phase !== "paused" && task.phase !== "queued";
+  if (links.length === 0 || !isAtWork) return { verdict: "go" };
   const chain = await lockChain(kysely, links);
   const found = requestVerdict(
     chain,
@@ -49,8 +50,8 @@ async function openRequest(
   return found;
 }
 
-const selectLive = preparedQuery<{ taskId: string }, { live: number }>((kysely, { taskId }) =>
-  kysely.selectFrom("tasks").select("live").where("id", "=", taskId),
+const selectLive = preparedQuery<{ taskId: string }, { live: number; phase: string | null }>((kysely, { taskId }) =>
+  kysely.selectFrom("tasks").select(["live", "phase"]).where("id", "=", taskId),
 );
 
 const setFlying = preparedQuery<{ taskId: string; budgetId: string }>((kysely, { taskId, budgetId }) =>

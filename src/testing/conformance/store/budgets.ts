@@ -237,6 +237,21 @@ export function budgetStoreSuite({ fresh, handles }: StoreBed): void {
     LONG_TEST_TIMEOUT_MS,
   );
 
+  test("nothing flies of a task that is paused, or waits in a queue again", async () => {
+    const store = await fresh();
+    const requeued = { type: "run.requeued", at: 20, run: 0, reason: "x", progress: noProgress(0) } as const;
+    const paused = { type: "run.paused", at: 20, run: 0, cause: "quota", until: 90, reason: "x" } as const;
+    await launch(store, "a", { session: dollars(1) }, { sessionId: "session-a" });
+    await launch(store, "b");
+    expect(await store.budgets.openRequest("a")).toEqual({ verdict: "go" });
+    await store.apply("a", requeued);
+    expect((await budget(store)).flying).toBe(0);
+    await store.apply("b", { ...paused, progress: noProgress(0) });
+    // Its host was about to try again when it was stopped.
+    expect(await store.budgets.openRequest("b")).toEqual({ verdict: "go" });
+    expect((await budget(store)).flying).toBe(0);
+  });
+
   test("a pruned task takes its links along, and the last one its budgets; what was spent stays until then", async () => {
     const store = await fresh();
     await launch(store, "a", { session: dollars(3), task: dollars(1) });
