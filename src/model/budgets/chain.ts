@@ -181,7 +181,8 @@ export function isUsedUp(budget: Budget): boolean {
 function marked(budget: Budget, at: number): Budget {
   const share = fullest(budget)?.share ?? 0;
   const warnedAt = budget.warnedAt ?? (share >= WARNING - TINY ? at : null);
-  return { ...budget, warnedAt, usedUpAt: budget.usedUpAt ?? (isUsedUp(budget) ? at : null) };
+  // An estimate may have been corrected: then it is not used up any more, and may be again.
+  return { ...budget, warnedAt, usedUpAt: isUsedUp(budget) ? (budget.usedUpAt ?? at) : null };
 }
 
 /** With other limits, warnings are due again. */

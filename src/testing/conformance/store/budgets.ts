@@ -237,6 +237,19 @@ export function budgetStoreSuite({ fresh, handles }: StoreBed): void {
     LONG_TEST_TIMEOUT_MS,
   );
 
+  test("an estimate that is corrected takes back that a budget is used up, and the next time is told again", async () => {
+    const store = await fresh();
+    await launch(store, "a", { session: dollars(1) });
+    await launch(store, "b");
+    await store.apply("a", progressed(1.2));
+    await store.apply("a", failed(0.5));
+    expect(await store.budgets.list({ usedUpAfter: 0 })).toEqual([]);
+    await store.apply("b", progressed(0.6));
+    expect(await budget(store)).toMatchObject({ usedUpAt: 20 });
+    const told = (await store.feed(0)).filter(({ event }) => event.type === "budget.used_up");
+    expect(told.map(({ taskId }) => taskId)).toEqual(["a", "b"]);
+  });
+
   test("nothing flies of a task that is paused, or waits in a queue again", async () => {
     const store = await fresh();
     const requeued = { type: "run.requeued", at: 20, run: 0, reason: "x", progress: noProgress(0) } as const;
