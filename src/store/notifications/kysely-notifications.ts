@@ -252,7 +252,7 @@ async function expire(
   const { numUpdatedRows } = await kysely
     .updateTable("notifications")
     .set({ state: "failed", settled_at: now, reason: sql<string>`coalesce(reason, ${reason})` })
-    .where("state", "=", "pending")
+    .where("state", "in", ["pending", "held"])
     .where("due_at", "<", dueBefore)
     .where(({ or, eb }) => or([eb("claimed_until", "is", null), eb("claimed_until", "<", now)]))
     .executeTakeFirst();

@@ -112,6 +112,10 @@ export function notificationSuite({ fresh, handles }: StoreBed): void {
     expect(await notifications.retry(other, 0)).toMatchObject({ state: "pending", attempts: 0 });
     expect(await notifications.retry("none", 0)).toBeNull();
     expect((await claim(store))?.id).toBe(other);
+    // Held for quiet hours that ended long ago, for a channel that no process has any more.
+    await add(store, [row(2, "quiet", { state: "held" })], 2);
+    await notifications.expire({ dueBefore: 1_000, now: Date.now(), reason: "nobody could" });
+    expect((await notifications.get("quiet"))?.state).toBe("failed");
   });
 
   test("they go with their task, and a week after they were settled", async () => {
