@@ -3,7 +3,7 @@
  * a branch of its own. Made by the same code as those of attempts, in a folder beside theirs. Invariant: what is in one
  * and nowhere else is not removed, whoever asks.
  */
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { inspectRepo } from "../git/repo.ts";
@@ -53,10 +53,22 @@ export async function makeTaskWorktree(request: {
   const repos = [{ path: repo.root, targetBranch: repo.currentBranch }];
   const [made] = await makeWorktrees({ attemptId: id, base, name, repos });
   if (made === undefined) throw new AsyncAgentsError("internal", "No worktree was made.");
-  const within = join(made.path, relative(repo.root, realpathSync(request.directory)));
   const warnings = await surprisesOf(repo, repo.currentBranch, null);
-  // A folder that is not committed is not there.
-  return { directory: existsSync(within) ? within : made.path, branch: made.branch, warnings };
+  const directory = folderIn(made.path, relative(repo.root, realpathSync(request.directory)));
+  return { directory, branch: made.branch, warnings };
+}
+
+/**
+ * The folder of the launch within the worktree, or the worktree itself: what is not committed is not there, and the
+ * commit may have a link there, which could lead anywhere.
+ */
+function folderIn(worktree: string, within: string): string {
+  const folder = join(worktree, within);
+  try {
+    return realpathSync(folder) === folder && statSync(folder).isDirectory() ? folder : worktree;
+  } catch {
+    return worktree;
+  }
 }
 
 function explained(thrown: unknown): never {

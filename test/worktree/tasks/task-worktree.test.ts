@@ -1,6 +1,6 @@
 /** Worktrees of tasks: made from what is checked out, reported truthfully, and removed only if nothing is lost. */
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { changesText } from "../../../src/model/text/task-changes.ts";
 import { taskChanges } from "../../../src/worktree/tasks/task-changes.ts";
@@ -45,6 +45,27 @@ describe("making one", () => {
     expect(taskWorktreeAt(worktrees, repo)).toBeNull();
     await dropTaskWorktree({ worktrees, id: "one" });
     expect([existsSync(directory), sh(repo, "branch", "--list", branch)]).toEqual([false, ""]);
+  });
+
+  test("does not follow a link that the commit has in place of the folder", async () => {
+    const { folder, repo, worktrees, make } = place();
+    const outside = join(folder, "outside");
+    mkdirSync(join(outside, "deep"), { recursive: true });
+    for (const [name, target] of [
+      ["away", outside],
+      ["near", "src"],
+      ["file", "src/cart.txt"],
+    ] as const) {
+      symlinkSync(target, join(repo, name));
+      sh(repo, "add", ".");
+      sh(repo, "commit", "-q", "-m", name);
+      rmSync(join(repo, name));
+      mkdirSync(join(repo, name, "deep"), { recursive: true });
+      for (const each of [join(repo, name), join(repo, name, "deep")]) {
+        const { directory } = await make(each, each);
+        expect(directory).toBe(taskWorktreeAt(worktrees, directory)?.path ?? "none");
+      }
+    }
   });
 
   test("is refused outside of a repository, and without a branch, and leaves nothing", async () => {
