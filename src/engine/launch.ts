@@ -312,11 +312,12 @@ export class Launcher {
     return { sessionId, host, machine, handler, agent, model, variant, seenAt: now() };
   }
 
-  /** 0 for a session that is not a task, 1 for a task, and so on. */
+  /** 0 for a session that is not a task, 1 for a task and for what its agent opens by itself, and so on. */
   async depthOf(sessionId: string): Promise<number> {
     let depth = 0;
     // A person has no session, and so no task.
-    const taskOf = async (id: string) => (id === "" ? null : this.#context.store.taskOfSession(id));
+    const taskOf = async (id: string) =>
+      id === "" ? null : this.#context.store.taskOfSession(this.#driver.rootOf(id));
     let current = await taskOf(sessionId);
     while (current && depth < 32) {
       depth++;

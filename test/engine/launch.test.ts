@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { call, empty, fail, gate, say } from "../../src/hosts/scripted/script.ts";
+import { call, delegate, empty, fail, gate, say } from "../../src/hosts/scripted/script.ts";
 import { FORK_PREAMBLE } from "../../src/model/condense.ts";
 import { NO_OUTPUT } from "../../src/model/evidence.ts";
 import { callerOf, codeOf, ended, launch, newWorld, notices } from "./engine-bed.ts";
@@ -80,6 +80,22 @@ describe("launch", () => {
     expect(await codeOf(launch(deep, second.sessionId, "go"))).toBe("depth_exceeded");
     expect(world.sessions.get(first.sessionId).denyTools).toEqual([]);
     expect(world.sessions.get(second.sessionId).denyTools).toEqual(["asyncagents_task"]);
+  });
+
+  test("what a task's agent opens by itself is as deep as the task", async () => {
+    const world = newWorld();
+    const side = await world.side();
+    world.sessions.script("inner", [gate("inside"), say("inner")]);
+    let inner = "";
+    side.host.onEvent((event) => {
+      if (event.type === "session.opened") inner = event.sessionId;
+    });
+    const task = await launch(side, world.parent(), world.script(delegate("inner"), say("x")));
+    await side.host.gate("inside").reachedBy(1);
+    expect([inner !== task.sessionId, await side.engine.depthOf(inner)]).toEqual([true, 1]);
+    expect(await codeOf(launch(side, inner, "go"))).toBe("depth_exceeded");
+    side.host.gate("inside").open();
+    await ended(side, task);
   });
 });
 

@@ -110,7 +110,7 @@ export class Driver {
       if (!this.#stopped) this.lull.after(() => this.#leftovers.afterStop(task.sessionId, come));
     };
     // A task of a task does not wait for the slot of the one that waits for it.
-    const isNested = this.#runs.has(this.#rootOf(task.parentSessionId));
+    const isNested = this.#runs.has(this.rootOf(task.parentSessionId));
     run.place?.leave();
     run.place = isNested ? this.#slots.occupy(begin) : this.#slots.take(begin);
   }
@@ -170,7 +170,7 @@ export class Driver {
 
   /** Whether a session may begin its next request to a model; why not, if it never may. */
   async mayRequest(sessionId: string): Promise<string | null> {
-    return (await this.#runs.get(this.#rootOf(sessionId))?.mayRequest()) ?? null;
+    return (await this.#runs.get(this.rootOf(sessionId))?.mayRequest()) ?? null;
   }
 
   drives(task: Task): boolean {
@@ -229,7 +229,7 @@ export class Driver {
         for (const run of this.#runs.values()) run.tell({ type: "host.ended", reason: event.reason });
         return;
       case "session.opened": {
-        const root = this.#rootOf(event.parentSessionId);
+        const root = this.rootOf(event.parentSessionId);
         if (this.#runs.has(root) && !this.#runs.has(event.sessionId)) this.#descendants.set(event.sessionId, root);
         return;
       }
@@ -243,7 +243,7 @@ export class Driver {
         return;
       }
     }
-    const run = this.#runs.get(this.#rootOf(event.sessionId));
+    const run = this.#runs.get(this.rootOf(event.sessionId));
     const input = run && this.#inputOf(run, event);
     if (input) run.tell(input);
   }
@@ -257,7 +257,8 @@ export class Driver {
     this.#runs.clear();
   }
 
-  #rootOf(sessionId: string): string {
+  /** The session of the task that a session works for: a session that a task's agent opened by itself has none. */
+  rootOf(sessionId: string): string {
     return this.#descendants.get(sessionId) ?? sessionId;
   }
 
@@ -361,7 +362,7 @@ export class Driver {
     }
     await this.readBudgets();
     // A run that waits for a task of its own shows no work, and is fine.
-    const parents = new Set([...this.#runs.values()].map(({ task }) => this.#rootOf(task.parentSessionId)));
+    const parents = new Set([...this.#runs.values()].map(({ task }) => this.rootOf(task.parentSessionId)));
     for (const run of this.#runs.values()) run.tell({ type: "poll.done", hasTasks: parents.has(run.sessionId) });
     this.#schedulePoll(false);
   }
