@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { HostEvent, HostStatus, PromptInput } from "../../src/hosts/host.ts";
 import { ask, call, gate, say } from "../../src/hosts/scripted/script.ts";
 import type { ScriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
+import { NO_LIMITS } from "../../src/model/budgets/budget.ts";
 import { DEFAULT_LIMITS } from "../../src/model/limits.ts";
 import { ended, heard, launch, newWorld, notices, polls, when } from "./engine-bed.ts";
 
@@ -183,5 +184,32 @@ describe("a run that exceeds its limits", () => {
     world.pass(2 * MINUTE);
     await polls(side, 3);
     expect(await side.store.task(task.id)).toMatchObject({ status: "running", phase: "waiting" });
+  });
+
+  test("is stopped if something else in it works beyond a limit beside the open request", async () => {
+    for (const [limit, error] of [
+      [{ runMs: 5 * MINUTE }, "longer than 5 minutes"],
+      [{ cost: 5 }, "the limit is $5.00"],
+    ] as const) {
+      const world = newWorld();
+      const { host, emit } = heard();
+      const side = await world.side({ host, settings: { pollMs: 5, limits: { ...DEFAULT_LIMITS, ...limit } } });
+      const script = world.script(ask("question", "Which one?"), say("x"));
+      const budget = { ...NO_LIMITS, ms: 60 * MINUTE };
+      const task = await launch(side, world.parent(), script, { budget });
+      await when(side, task, ({ phase }) => phase === "waiting");
+      emit({ type: "session.opened", sessionId: "inner", parentSessionId: task.sessionId });
+      const tokens = { input: 1, output: 1, reasoning: 0, cacheRead: 0, cacheWrite: 0 };
+      for (let minute = 1; minute <= 6; minute++) {
+        world.pass(MINUTE);
+        emit({ type: "usage.counted", sessionId: "inner", messageId: `m${minute}`, tokens, cost: 1 });
+      }
+      expect(await ended(side, task)).toMatchObject({
+        status: "error",
+        run: { error: expect.stringContaining(error) },
+        progress: { workedMs: expect.any(Number) },
+      });
+      expect((await side.store.budgets.get(`task:${task.id}`))?.spent.ms).toBeGreaterThan(5 * MINUTE);
+    }
   });
 });

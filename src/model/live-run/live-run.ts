@@ -202,7 +202,7 @@ export function progressOf(run: LiveRun, at: Moment): Progress {
   return addProgress(totals, { ...noProgress(0), workedMs: Math.round(workedMs(run.activity, workingUntil(run, at))) });
 }
 
-/** Now, or when it began to wait for people: then its time stands still. */
+/** Now, or when it began to wait for people and was last seen at work: then its time stands still. */
 export function workingUntil({ activity, requests }: LiveRun, { awake }: Moment): number {
   return requests.size > 0 ? activity.askedAt : awake;
 }

@@ -133,7 +133,10 @@ export function busy(run: LiveRun, at: Moment): RunStep {
 
 /** A sign of work: counted, and written with others. */
 export function observe(run: LiveRun, report: WorkReport, at: Moment): RunStep {
-  const seen = { ...run, activity: counted(run.activity, report, at), isSaving: true, retries: null };
+  const work = counted(run.activity, report, at);
+  // It works beside what it asked: only the time after that is a person's.
+  const activity = run.requests.size === 0 ? work : { ...work, askedAt: at.awake };
+  const seen = { ...run, activity, isSaving: true, retries: null };
   const { run: after, effects } = isEndedBy(run, "work") ? resumeWork(seen, at) : applied(seen, at);
   // What counts in a budget is written at once: others may be about to use what is left.
   const isUrgent = run.budgeting !== null && report.type === "usage.counted";

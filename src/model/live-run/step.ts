@@ -23,7 +23,16 @@ import {
   seen,
 } from "./handover.ts";
 import type { OwnSessionInput, PollInput, ResultInput, RunInput, SessionTreeInput, SteeringInput } from "./inputs.ts";
-import { isOver, isPrompted, isWanted, type LiveRun, openRequest, progressOf, seenAtWork } from "./live-run.ts";
+import {
+  isOver,
+  isPrompted,
+  isWanted,
+  type LiveRun,
+  openRequest,
+  progressOf,
+  seenAtWork,
+  workingUntil,
+} from "./live-run.ts";
 import type { Moment } from "./moment.ts";
 import {
   afterStall,
@@ -171,17 +180,19 @@ function statusRead(
 /**
  * Repeats what failed besides the write of a phase: the write of an end, the stop of a run that is to be cancelled.
  * Lets a paused run go on when its time has come. Stops a run that exceeds its limits, and sees to one that shows no
- * sign of life, but never while it waits for a person.
+ * sign of life, unless it waits for a person. What works beside an open request counts as any other work.
  */
 function checkLimits(run: LiveRun, hasTasks: boolean, at: Moment): RunStep {
   if (run.ending !== null) return writeAgain(run, at);
   if (run.stopping !== null) return unchanged(run);
   if (run.cancelReason !== null) return stop(run, { outcome: "cancelled", reason: run.cancelReason }, at);
   if (run.stage.name === "paused") return pausedPoll(run, at);
-  const standing = standingOf(run.activity, at);
-  if (standing === null || openRequest(run) !== null) return unchanged(run);
-  const breach = breachOf(standing, run.limits) ?? triedTooOften(run, at);
+  const isAsking = openRequest(run) !== null;
+  const standing = standingOf(run.activity, { ...at, awake: workingUntil(run, at) });
+  if (standing === null) return unchanged(run);
+  const breach = breachOf(standing, run.limits) ?? (isAsking ? null : triedTooOften(run, at));
   if (breach !== null) return stop(run, { outcome: "error", error: breach }, at);
+  if (isAsking) return unchanged(run);
   if (run.phase !== "working" || hasTasks || !isQuiet(standing, run)) return unchanged(run);
   return afterStall(run, standing, at) ?? enterPhase(run, "stalled", null, at);
 }
