@@ -66,7 +66,7 @@ export class ClaudeRequests {
         ? questionsText(questionsIn(input)) || "a question"
         : (context.title ?? `${tool} ${JSON.stringify(input)}`);
     const above = runOf(sessionId) === sessionId ? [] : [runOf(sessionId)];
-    const about = asks === "permission" ? { tool: { name: tool, subjects: [subjectOf(input)] } } : {};
+    const about = asks === "permission" ? { tool: { name: tool, subjects: subjectsOf(tool, input) } } : {};
     const reply = await new Promise<Reply | null>((settle) => {
       this.#open.set(requestId, { sessionId, above, requestId, asks, text, ...about, settle });
       signal.addEventListener("abort", () => settle(null), { once: true });
@@ -83,10 +83,30 @@ export class ClaudeRequests {
   }
 }
 
-/** What the tool wants to run, change or open. */
-function subjectOf(input: Record<string, unknown>): string {
-  const known = [input.command, input.file_path, input.notebook_path, input.path, input.url];
-  return known.find((value) => typeof value === "string") ?? JSON.stringify(input);
+/** Where Claude Code's own tools say what they want to run, change or open. Their other fields say how. */
+const SUBJECT_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  Bash: ["command"],
+  Read: ["file_path"],
+  Write: ["file_path"],
+  Edit: ["file_path"],
+  MultiEdit: ["file_path"],
+  NotebookEdit: ["notebook_path"],
+  Glob: ["path", "pattern"],
+  Grep: ["path", "glob"],
+  LS: ["path"],
+  WebFetch: ["url"],
+  WebSearch: ["query"],
+};
+
+/**
+ * What the tool wants to run, change or open: all of it, since a rule that allows must fit everything. Of a tool whose
+ * fields nobody knows here, such as one of an MCP server, any field may say it.
+ */
+function subjectsOf(tool: string, input: Record<string, unknown>): string[] {
+  const fields = Object.hasOwn(SUBJECT_FIELDS, tool) ? SUBJECT_FIELDS[tool] : Object.keys(input);
+  const values = (fields ?? []).map((field) => input[field]).filter((value) => value !== undefined && value !== null);
+  const subjects = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  return subjects.length > 0 ? subjects : [JSON.stringify(input)];
 }
 
 /** If an agent inside the session asked, the run is that of the session. */
