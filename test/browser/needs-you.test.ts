@@ -68,6 +68,25 @@ test("a permission, a question and a failed run are answered from the list with 
   expect(view.problems).toEqual([]);
 });
 
+test("what is too long for the list says so, and is answered where all of it is shown", async () => {
+  const id = await launch(`Build\n!permit npm test ${"# all is well ".repeat(150)} ; rm -rf everything\n!say built`);
+  const view = await chromium.open(`${bed.url}/`);
+  const { page } = view;
+  await entry(view, "Build").getByText("This is only its beginning").waitFor();
+  expect(
+    await strip(view)
+      .getByRole("button", { name: /allow|reject/i })
+      .count(),
+  ).toBe(0);
+  await entry(view, "Build").getByRole("link", { name: "Open the task" }).click();
+  const form = page.locator("[data-asks=permission]");
+  await form.getByText("rm -rf everything").waitFor();
+  await form.getByRole("button", { name: "Reject" }).click();
+  await until("its end", async () => (await bed.client.task(id)).status !== "running");
+  await bed.client.read(id).catch(() => {});
+  expect(view.problems).toEqual([]);
+});
+
 test("a budget is shown with its task and its batch, and is raised where it is used up", async () => {
   const id = await launch("Spend\n!write a.txt A\n!wait never.txt");
   const { batchId } = await bed.client.task(id);

@@ -111,12 +111,26 @@ function OpenEntry({ entry }: { entry: TaskEntry }) {
         <RequestText text={text} />
       ) : requestId === null ? (
         <Failed entry={entry} />
+      ) : entry.isShortened ? (
+        <OnlyBeginning text={text} />
       ) : (
         <Allowed to="answer" instead={<RequestText text={text} />}>
           <Answer taskId={taskId} requestId={requestId} text={text} kind={kind} />
         </Allowed>
       )}
     </div>
+  );
+}
+
+/** Nobody allows or answers what they have not been shown whole. The page of the task has all of it. */
+function OnlyBeginning({ text }: { text: string }) {
+  return (
+    <>
+      <RequestText text={`${text}…`} />
+      <p className="text-xs text-attention">
+        This is only its beginning: it is too long for here. Open the task to read all of it and to answer.
+      </p>
+    </>
   );
 }
 

@@ -12,7 +12,7 @@ import type { WireInboxEntry } from "../../protocol/inbox.ts";
 import { ownWords } from "../terminal/own-words.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { scrollOf } from "../terminal/scroll-keys.ts";
-import { oneLine } from "../terminal/text.ts";
+import { oneLine, shortId } from "../terminal/text.ts";
 import { inboxLines } from "./inbox-lines.ts";
 
 const SETTLE_MS = 500;
@@ -109,10 +109,7 @@ export class InboxSession {
     const { kind, taskId, requestId, approvalId } = entry;
     if (approvalId !== null) {
       if (key === "r") this.#do(entry, () => this.#decide(approvalId, "deny"));
-      if (key !== "a") return;
-      if (entry.isShortened) this.#note = "It is too long for here: asyncagents approvals shows all of it.";
-      else if (this.#below > 0) this.#note = "Read all of it first: enter.";
-      else this.#do(entry, () => this.#decide(approvalId, "approve"));
+      if (key === "a") this.#allow(entry, "approvals", () => this.#decide(approvalId, "approve"));
       return;
     }
     const { budgetId } = entry;
@@ -121,10 +118,11 @@ export class InboxSession {
     }
     if (taskId === null) return;
     if (kind === "permission" && requestId !== null) {
-      const decision = { a: "once", A: "always", r: "reject" }[key] as "once" | "always" | "reject" | undefined;
+      const allowed = { a: "once", A: "always" }[key] as "once" | "always" | undefined;
       const reply = (how: "once" | "always" | "reject", message: string | null) =>
         this.#reply(taskId, { kind: "permission", decision: how, message, requestId });
-      if (decision) this.#do(entry, () => reply(decision, null));
+      if (allowed) this.#allow(entry, `show ${shortId(taskId)}`, () => reply(allowed, null));
+      if (key === "r") this.#do(entry, () => reply("reject", null));
       if (key === "R") this.#ask(entry, ["What should it do instead?"], ([text = ""]) => reply("reject", text));
     } else if (kind === "question" && requestId !== null) {
       const reply = (answers: string[] | null) => this.#reply(taskId, { kind: "question", answers, requestId });
@@ -135,6 +133,13 @@ export class InboxSession {
       if (key === "r") this.#do(entry, () => this.#cancel(taskId));
     } else if (key === "d" && kind !== "conflict") this.#do(entry, async () => this.#read(taskId));
     else if (key === "t") this.#ask(entry, ["Continue it with:"], ([text = ""]) => this.#resume(taskId, text));
+  }
+
+  /** Whoever allows something must have been shown all of it. `command` shows what is too long for here. */
+  #allow(entry: WireInboxEntry, command: string, work: () => Promise<string>): void {
+    if (entry.isShortened) this.#note = `It is too long for here: asyncagents ${command} shows all of it.`;
+    else if (this.#below > 0) this.#note = "Read all of it first: enter.";
+    else this.#do(entry, work);
   }
 
   #ask(entry: WireInboxEntry, labels: readonly string[], send: Typing["send"]): void {
