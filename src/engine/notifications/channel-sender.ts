@@ -17,6 +17,8 @@ const FIRST_PAUSE_MS = 10_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 /** More at once become a summary, where people read it. */
 const MOST_AT_ONCE = 20;
+/** Of how many it is known who has them: others may have settled them. */
+const KEPT = 200;
 
 interface SenderSignals {
   /** Nothing more is begun. */
@@ -30,6 +32,8 @@ export class ChannelSender {
   readonly #channel: Channel;
   readonly #by: string;
   readonly #ending: SenderSignals;
+  /** Who has what is tried again, as far as this process knows, by its id. */
+  readonly #reached = new Map<string, Set<string>>();
   #running: Promise<void> | null = null;
   #again = false;
 
@@ -98,6 +102,7 @@ export class ChannelSender {
     if (outcome.state !== "delivered") {
       log.error("a notification was not delivered", { channel, id, attempts, reason: outcome.reason });
     }
+    if (outcome.state !== "pending") this.#reached.delete(id);
     await store.notifications.settle(id, fence, outcome, now());
     return true;
   }
@@ -110,7 +115,7 @@ export class ChannelSender {
     }
     const shown = hasDetails ? content : withoutDetails(content);
     const outgoing = { id, content: shown, link: this.#linkOf(content), at: now() };
-    const receivers = await targets();
+    const receivers = await targets(now());
     if (receivers.length === 0)
       return { state: "failed", reason: "no browser is subscribed: the bell on the dashboard does it" };
     const posted = await this.#sendTo(receivers, outgoing);
@@ -123,16 +128,20 @@ export class ChannelSender {
     return { state: "pending", reason, dueAt: now() + Math.max(pauseMs, pauseAfterAttempt(attempts)) };
   }
 
-  /** To all of them, at once. One failure is enough for another attempt, in which all get it again, by its id. */
+  /** To all who do not have it, at once. One failure is enough for another attempt. */
   async #sendTo(receivers: readonly ChannelTarget[], outgoing: Outgoing): Promise<Posted> {
     const options = { clock: this.#context, signal: this.#ending.aborting };
-    const send = async ({ request, gone }: ChannelTarget): Promise<Posted> => {
+    const reached = this.#reached.get(outgoing.id) ?? new Set();
+    this.#reached.set(outgoing.id, reached);
+    for (const oldest of this.#reached.keys()) if (this.#reached.size > KEPT) this.#reached.delete(oldest);
+    const send = async ({ key, request, gone }: ChannelTarget): Promise<Posted> => {
       const posted = await post(request(outgoing), options);
+      if (posted.isDelivered) reached.add(key);
       if (posted.isDelivered || !posted.isGone || gone === undefined) return posted;
       await gone();
       return { isDelivered: true };
     };
-    const all = await Promise.all(receivers.map(send));
+    const all = await Promise.all(receivers.filter(({ key }) => !reached.has(key)).map(send));
     return all.find(({ isDelivered }) => !isDelivered) ?? { isDelivered: true };
   }
 

@@ -15,7 +15,7 @@ export function kyselyPush({ read, write }: { read: Run; write: Run }): PushReco
     async keys(made) {
       return (await read(readKeys)) ?? write((kysely) => putKeys(kysely, made));
     },
-    subscriptions: () => read(readSubscriptions),
+    subscriptions: (now) => read((kysely) => readSubscriptions(kysely, now)),
     subscribe: (subscription, now) => write((kysely) => putSubscription(kysely, subscription, now)),
     unsubscribe: (endpoint) => write((kysely) => removeSubscription(kysely, endpoint)),
   };
@@ -36,8 +36,21 @@ async function putKeys(kysely: Kysely<Schema>, { publicKey, privateKey }: PushKe
   return (await readKeys(kysely)) ?? { publicKey, privateKey };
 }
 
-async function readSubscriptions(kysely: Kysely<Schema>): Promise<StoredSubscription[]> {
-  const rows = kysely.selectFrom("push_subscriptions").selectAll().orderBy("created_at").orderBy("endpoint");
+/** The names of tokens that do not work any more: a name is never given twice. */
+function endedTokens(kysely: Kysely<Schema>, now: number) {
+  return kysely
+    .selectFrom("access_tokens")
+    .select("name")
+    .where((where) => where.or([where("revoked_at", "is not", null), where("expires_at", "<=", now)]));
+}
+
+async function readSubscriptions(kysely: Kysely<Schema>, now: number): Promise<StoredSubscription[]> {
+  const rows = kysely
+    .selectFrom("push_subscriptions")
+    .selectAll()
+    .where("added_by", "not in", endedTokens(kysely, now))
+    .orderBy("created_at")
+    .orderBy("endpoint");
   const found = await rows.limit(MOST).execute();
   return found.map(({ endpoint, p256dh, auth, added_by: addedBy }) => ({ endpoint, p256dh, auth, addedBy }));
 }
@@ -48,7 +61,8 @@ async function putSubscription(
   now: number,
 ): Promise<boolean> {
   await lock(kysely, "channel", "push subscriptions");
-  const known = await readSubscriptions(kysely);
+  await kysely.deleteFrom("push_subscriptions").where("added_by", "in", endedTokens(kysely, now)).execute();
+  const known = await readSubscriptions(kysely, now);
   if (known.length >= MOST && !known.some((each) => each.endpoint === endpoint)) return false;
   const values = { p256dh, auth, added_by: addedBy };
   await kysely

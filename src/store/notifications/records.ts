@@ -71,8 +71,8 @@ export interface StoredSubscription extends PushSubscription {
 export interface PushRecords {
   /** The key pair of this store; the given one if it has none yet. */
   keys(made: PushKeys): Promise<PushKeys>;
-  /** Oldest first; there are at most 50. */
-  subscriptions(): Promise<StoredSubscription[]>;
+  /** Without those whose token does not work any more. Oldest first; there are at most 50. */
+  subscriptions(now: number): Promise<StoredSubscription[]>;
   /** False if there are too many. One that is known is replaced. */
   subscribe(subscription: StoredSubscription, now: number): Promise<boolean>;
   /** False if it was not there. */

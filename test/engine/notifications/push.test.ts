@@ -51,7 +51,7 @@ test("every subscribed browser gets it, encrypted for it alone; one that is gone
   const shown = { id: row?.id, title: "Finished: Task t1", text: "all done", path: "/tasks/t1" };
   expect([phone.read(at("/phone")), laptop.read(at("/laptop"))]).toEqual([shown, shown]);
   expect(() => laptop.read(at("/phone"))).toThrow();
-  expect((await push.subscriptions()).map(({ endpoint }) => new URL(endpoint).pathname).toSorted()).toEqual([
+  expect((await push.subscriptions(clock.now())).map(({ endpoint }) => new URL(endpoint).pathname).toSorted()).toEqual([
     "/laptop",
     "/phone",
   ]);
@@ -74,7 +74,25 @@ test("without a subscribed browser it has failed, and says so; strange services 
   await expect(subscribe("https://fcm.googleapis.com/one-more")).rejects.toThrow("Too many browsers");
   await subscribe("https://fcm.googleapis.com/7");
   await own.unsubscribe("https://fcm.googleapis.com/7");
-  expect(await store.notifications.push.subscriptions()).toHaveLength(49);
+  expect(await store.notifications.push.subscriptions(clock.now())).toHaveLength(49);
   const plain = await notifier({ channels: {} });
   expect(await plain.pushKey()).toBeNull();
+});
+
+test("a browser that refuses is tried again alone: the others do not get it again", async () => {
+  const { store, clock, notifier } = await notifierBed();
+  const service = receiver((got) => new Response(null, { status: got.path === "/refuses" ? 403 : 201 }));
+  const { push } = store.notifications;
+  for (const path of ["/phone", "/refuses"]) {
+    const { p256dh, auth } = browser();
+    await push.subscribe({ endpoint: service.url + path, p256dh, auth, addedBy: "me" }, clock.now());
+  }
+  await notifier({ channels: CHANNELS });
+  await create(store, "t1");
+  await store.apply("t1", completed(clock.now()));
+  await service.has(2);
+  await whenStored(store, (rows) => rows.some(({ reason }) => reason !== null));
+  clock.move(60_000);
+  await service.has(3);
+  expect(service.received.map(({ path }) => path).toSorted()).toEqual(["/phone", "/refuses", "/refuses"]);
 });

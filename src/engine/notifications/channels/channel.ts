@@ -24,6 +24,8 @@ export interface ChannelRequest {
 
 /** One receiver of a channel. */
 export interface ChannelTarget {
+  /** Different for each receiver of the channel. */
+  key: string;
   request(outgoing: Outgoing): ChannelRequest;
   /** Called if the receiver says that it is gone for good; absent if that is a failure like any other. */
   gone?(): Promise<void>;
@@ -39,7 +41,7 @@ export interface Channel {
   /** Many at once become a summary: people read it, not a program. */
   isForPeople: boolean;
   /** Who gets it; null if the channel cannot be used: then `problem` says why. */
-  targets: (() => Promise<readonly ChannelTarget[]>) | null;
+  targets: ((now: number) => Promise<readonly ChannelTarget[]>) | null;
   problem: string | null;
 }
 

@@ -50,7 +50,7 @@ class UnusableChannel extends Error {}
 
 function made(settings: ChannelSettings, read: (text: string) => string, push: PushRecords | null): Made {
   if (settings.type === "push") {
-    return { target: "Web Push to browsers", targets: () => pushTargets(push, settings.contact) };
+    return { target: "Web Push to browsers", targets: (now) => pushTargets(push, settings.contact, now) };
   }
   const optional = (text: string | undefined) => (text === undefined ? undefined : read(text));
   if (settings.type === "ntfy") {
@@ -71,7 +71,7 @@ function made(settings: ChannelSettings, read: (text: string) => string, push: P
 }
 
 function only(request: Make): Made["targets"] {
-  return async () => [{ request }];
+  return async () => [{ key: "", request }];
 }
 
 function filled(text: string, environment: Environment): string {

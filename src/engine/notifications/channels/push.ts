@@ -9,10 +9,11 @@ import type { ChannelTarget, Outgoing } from "./channel.ts";
 /** Push services refuse more than about 4 kB. */
 const TEXT_CHARS = 600;
 
-export async function pushTargets(push: PushRecords | null, contact: string): Promise<ChannelTarget[]> {
+export async function pushTargets(push: PushRecords | null, contact: string, now: number): Promise<ChannelTarget[]> {
   if (push === null) return [];
   const keys = await push.keys(newPushKeys());
-  return (await push.subscriptions()).map((subscription) => ({
+  return (await push.subscriptions(now)).map((subscription) => ({
+    key: subscription.endpoint,
     request: (outgoing) => {
       const urgency = outgoing.content.kind === "ended" ? "normal" : "high";
       return pushRequest(subscription, { keys, contact, payload: payloadOf(outgoing), urgency, at: outgoing.at });

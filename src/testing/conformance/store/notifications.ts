@@ -145,7 +145,18 @@ export function notificationSuite({ fresh, handles }: StoreBed): void {
     const { push } = store.notifications;
     const one = { endpoint: "https://push/1", p256dh: "a", auth: "b", addedBy: "me" };
     expect([await push.subscribe(one, 1), await push.subscribe({ ...one, auth: "c" }, 2)]).toEqual([true, true]);
-    expect(await push.subscriptions()).toEqual([{ ...one, auth: "c" }]);
+    expect(await push.subscriptions(2)).toEqual([{ ...one, auth: "c" }]);
+    const token = { role: "answer", createdAt: 1, expiresAt: null, lastUsedAt: null, revokedAt: null } as const;
+    await store.access.addToken({ ...token, id: "t1", name: "anna" }, "hash 1");
+    await store.access.addToken({ ...token, id: "t2", name: "ben", expiresAt: 10 }, "hash 2");
+    for (const addedBy of ["anna", "ben"]) await push.subscribe({ ...one, endpoint: `https://${addedBy}`, addedBy }, 3);
+    const adders = async (now: number) => (await push.subscriptions(now)).map(({ addedBy }) => addedBy);
+    expect([await adders(9), await adders(10)]).toEqual([
+      ["me", "anna", "ben"],
+      ["me", "anna"],
+    ]);
+    await store.access.revokeToken("t1", 4);
+    expect(await adders(9)).toEqual(["me", "ben"]);
     expect([await push.unsubscribe(one.endpoint), await push.unsubscribe(one.endpoint)]).toEqual([true, false]);
   });
 }
