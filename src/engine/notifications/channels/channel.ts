@@ -3,6 +3,7 @@
  * only, never from what is told. Sends nothing.
  */
 import type { NotificationContent } from "../../../model/notifications/notification.ts";
+import { asLine } from "../../../model/text/foreign-text.ts";
 import type { ChannelType } from "../notification-settings.ts";
 
 /** What goes out. */
@@ -45,8 +46,10 @@ export interface Channel {
   problem: string | null;
 }
 
-/** Who did it and where, as one line; empty if it belongs to no task. */
+const PLACE_CHARS = 400;
+
+/** Who did it and where, as one line; empty if it belongs to no task. Agents may have made and named the folder. */
 export function placeLine({ agent, directory }: NotificationContent): string {
-  if (agent === null) return directory;
-  return directory === "" ? agent : `${agent} in ${directory}`;
+  const place = agent === null ? directory : directory === "" ? agent : `${agent} in ${directory}`;
+  return asLine(place, PLACE_CHARS);
 }
