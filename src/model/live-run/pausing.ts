@@ -185,6 +185,8 @@ export function adoptPaused(task: Task, limits: LiveRun["limits"], at: Moment): 
   const { phaseDetail: detail } = task;
   if (detail?.kind === "retrying" && detail.until !== undefined) {
     const { until, reason } = detail;
+    const breach = quotaBreach({ until, at: at.wall, reason, before: run.pauses }, limits);
+    if (breach !== null) return stop(run, { outcome: "error", error: breach }, at);
     const step = enterPause(run, { cause: "quota", until, reason }, at);
     return { run: step.run, effects: [...step.effects, POLL_LATER] };
   }
