@@ -36,7 +36,7 @@ export async function setBudget(kysely: Kysely<Schema>, id: string, change: Budg
   const known = (await readBudget(kysely, id)) ?? undefined;
   const limits = { ...(known?.limits ?? NO_LIMITS), ...change.limits };
   if (!change.mayRaise && known !== undefined && !isLower(limits, known.limits)) throw mayNotRaise(known);
-  if (known === undefined) await create(kysely, subject, newBudget(id, limits, change));
+  if (known === undefined) await create(kysely, subject, newBudget(id, limits, change), change.mayRaise);
   const inside = await reserving(kysely, id);
   const around = await aroundOf(kysely, inside, id);
   const locked = await lockBudgets(kysely, [id, ...around]);
@@ -88,10 +88,11 @@ async function create(
   kysely: Kysely<Schema>,
   { kind, subject }: { kind: BudgetKind; subject: string },
   empty: Budget,
+  mayRaise: boolean,
 ): Promise<void> {
   const first = await below(kysely, kind, subject);
-  // A session may have a budget before its first task; the others begin with one.
-  if (first.length === 0 && kind !== "session") throw unknownBudget(empty.id);
+  // A session may have a budget before its first task, in place of the one in the settings: that may be more.
+  if (first.length === 0 && !(kind === "session" && mayRaise)) throw unknownBudget(empty.id);
   if (first.length > MOST_TASKS) throw tooMany(empty);
   await lockAll(
     kysely,

@@ -136,6 +136,11 @@ export function budgetStoreSuite({ fresh, handles }: StoreBed): void {
     await expect(store.budgets.set("task:unknown", { ...change, limits: dollars(1) })).rejects.toMatchObject({
       code: "not_found",
     });
+    // It would stand in for the one of the settings.
+    await expect(store.budgets.set("session:new", { ...model, limits: dollars(1_000) })).rejects.toMatchObject({
+      code: "not_found",
+    });
+    expect((await store.budgets.set("session:new", { ...change, limits: dollars(1) })).limits.cost).toBe(1);
   });
 
   test("a request begins only if those under way leave something, and lands with the progress, an end or a retry", async () => {
