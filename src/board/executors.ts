@@ -3,7 +3,7 @@
 import type { LaunchRequest } from "../engine/launch.ts";
 import { requireBudget } from "../model/budgets/budget-text.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { isOwner } from "../protocol/call-origin.ts";
+import { isOwner, isPerson } from "../protocol/call-origin.ts";
 import { EXECUTOR_HOSTS, EXECUTORS, EXECUTORS_FOR_MODELS, type ExecutorName } from "../protocol/executor-names.ts";
 import { EXECUTOR_CHARS } from "../protocol/fields.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
@@ -46,12 +46,14 @@ function offeredTo({ scriptedForModels = false }: BoardContext, { origin }: Boar
 export function runChoicesOf(
   host: string,
   { model, max_minutes, max_cost, budget }: RunChoices,
-): Pick<LaunchRequest, "model" | "limits" | "budget"> {
+  { origin }: Pick<BoardCall, "origin">,
+): Pick<LaunchRequest, "model" | "limits" | "budget" | "isAgents"> {
   const name = model?.trim() ?? "";
   const qualified = host === "claude" && !name.startsWith("anthropic/") ? `anthropic/${name}` : name;
   return {
     ...(name !== "" && { model: qualified }),
     ...(budget !== undefined && { budget: requireBudget(budget) }),
+    isAgents: !isPerson(origin),
     limits: {
       ...(max_minutes !== undefined && { runMs: max_minutes * 60_000 }),
       ...(max_cost !== undefined && { cost: max_cost }),

@@ -16,7 +16,10 @@ import type { Instance } from "../store/store.ts";
 import { folderSource } from "../worktree/clones/folder-source.ts";
 
 interface TaskLaunch
-  extends Pick<LaunchRequest, "description" | "prompt" | "batch" | "model" | "limits" | "after" | "budget"> {
+  extends Pick<
+    LaunchRequest,
+    "description" | "prompt" | "batch" | "model" | "limits" | "after" | "budget" | "isAgents"
+  > {
   /** Null for the host's default agent. */
   agent: string | null;
   /** Null for whichever host is open in the directory. */

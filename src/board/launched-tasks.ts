@@ -39,7 +39,7 @@ export async function launchInFolder(
   await assertDirectory(parts, directory, call);
   const variant = input.variant?.trim() || null;
   const description = input.description?.trim() || (prompt.trim().split("\n")[0] ?? "").slice(0, DESCRIPTION);
-  const choices = runChoicesOf(host, input);
+  const choices = runChoicesOf(host, input, call);
   const after = input.after === undefined ? {} : { after: afterOf(input.after, input.if_failed) };
   if (input.worktree === true && (input.queue ?? input.after) !== undefined) throw laterWorktree();
   const launch = { description, prompt, agent: variant, batch: null, host, directory, ...choices, ...after };

@@ -4,7 +4,7 @@
  */
 import { type AgentInfo, isRefusal, splitModel } from "../hosts/host.ts";
 import type { After } from "../model/after.ts";
-import type { BudgetLimits, NewBudgets } from "../model/budgets/budget.ts";
+import { type BudgetLimits, type NewBudgets, NO_LIMITS, stricter } from "../model/budgets/budget.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { RunLimits } from "../model/limits.ts";
 import { isLive, type Task, type Wake } from "../model/task.ts";
@@ -53,6 +53,8 @@ export interface LaunchRequest {
   after?: After;
   /** What the task and everything below it may use. As in the settings when absent. */
   budget?: BudgetLimits;
+  /** Whether an agent asks for that: it gets no more than the settings give. A caller with a session is one. */
+  isAgents?: boolean;
 }
 
 export interface ResumeRequest {
@@ -117,7 +119,7 @@ export class Launcher {
   #hold(caller: Caller, request: LaunchRequest & { after: After }, agent: AgentInfo): Promise<Task> {
     const { store, instance, settings, host, now, newId } = this.#context;
     const { directory, machine } = instance;
-    const { description, prompt, batch, limits = {}, wake = settings.wake, after, budget } = request;
+    const { description, prompt, batch, limits = {}, wake = settings.wake, after, budget, isAgents } = request;
     const held = {
       description,
       prompt,
@@ -133,7 +135,8 @@ export class Launcher {
       choices: {},
       parent: caller.sessionId === "" ? null : this.#parentOf(caller),
       budgets: settings.budgets,
-      ...(budget && { budget }),
+      ...(budget !== undefined && { budget }),
+      ...(isAgents !== undefined && { isAgents }),
     };
     return enqueueTask({ store, machine, now, newId }, caller, held);
   }
@@ -272,7 +275,7 @@ export class Launcher {
       isForked: request.fork,
       machine: instance.machine,
       wake: request.wake ?? settings.wake,
-      ...budgetsOf(settings.budgets, request.budget),
+      ...budgetsOf(settings.budgets, request, caller),
     };
   }
 
@@ -327,9 +330,15 @@ export class Launcher {
   }
 }
 
-/** The budgets that a launch brings: its own, and those of the settings. */
-export function budgetsOf(defaults: NewBudgets, own: BudgetLimits | undefined): { budgets?: NewBudgets } {
-  const budgets = { ...defaults, ...(own !== undefined && { task: own }) };
+/** The budgets that a launch brings: its own, and those of the settings. An agent cannot launch with more than these. */
+export function budgetsOf(
+  defaults: NewBudgets,
+  { budget: own, isAgents = false }: Pick<LaunchRequest, "budget" | "isAgents">,
+  { sessionId }: Caller,
+): { budgets?: NewBudgets } {
+  const mayRaise = sessionId === "" && !isAgents;
+  const task = own === undefined || mayRaise ? own : stricter(own, defaults.task ?? NO_LIMITS);
+  const budgets = { ...defaults, ...(task !== undefined && { task }) };
   return Object.values(budgets).some((limits) => limits !== undefined) ? { budgets } : {};
 }
 

@@ -3,6 +3,7 @@
  * process that dies, working time, and models without a price.
  */
 import { describe, expect, test } from "bun:test";
+import { PERSON } from "../../src/engine/launch.ts";
 import type { HostEvent } from "../../src/hosts/host.ts";
 import { ask, call, gate, say } from "../../src/hosts/scripted/script.ts";
 import type { ScriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
@@ -254,4 +255,29 @@ test("a model without a price is not counted as free, and one with a price is", 
   const second = await ended(side, await launch(side, parent, world.script(say("done")), { model, batch: "b" }));
   const { input, output } = second.progress.tokens;
   expect([second.progress.cost, second.progress.unpriced]).toEqual([input + output, undefined]);
+});
+
+test("an agent launches with no more than the settings give each task; a person may", async () => {
+  const world = newWorld();
+  const side = await world.side({ settings: { budgets: { task: { ...NO_LIMITS, cost: 1, tasks: 3 } } } });
+  const limits = async (caller: string | typeof PERSON, fields: object) => {
+    const task = await launch(side, caller, world.script(gate("held")), fields);
+    return (await side.store.budgets.get(`task:${task.id}`))?.limits ?? null;
+  };
+  const most = { ...NO_LIMITS, cost: 1, tasks: 3 };
+  const parent = world.parent();
+  for (const [caller, fields] of [
+    [parent, {}],
+    [PERSON, { isAgents: true }],
+  ] as const) {
+    expect(await limits(caller, { ...fields, budget: NO_LIMITS })).toEqual(most);
+    expect(await limits(caller, { ...fields, budget: dollars(1_000) })).toEqual(most);
+    expect(await limits(caller, { ...fields, budget: { ...NO_LIMITS, cost: 0.5, ms: MINUTE } })).toEqual({
+      ...most,
+      cost: 0.5,
+      ms: MINUTE,
+    });
+  }
+  expect(await limits(PERSON, { budget: dollars(1_000) })).toEqual(dollars(1_000));
+  expect(await limits(PERSON, { budget: NO_LIMITS })).toBeNull();
 });

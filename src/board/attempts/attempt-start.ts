@@ -32,7 +32,7 @@ interface Plan {
   attempt: Attempt;
   item: WorkItem;
   repos: { repo: BoardRepo; targetBranch: string; surprises: string[] }[];
-  run: Pick<LaunchRequest, "prompt" | "model" | "limits" | "budget">;
+  run: Pick<LaunchRequest, "prompt" | "model" | "limits" | "budget" | "isAgents">;
 }
 
 /**
@@ -129,7 +129,7 @@ export class AttemptStart {
       updatedAt: at,
     };
     const prompt = input.prompt?.trim() ? input.prompt : promptOf(item);
-    return { attempt, item, repos, run: { prompt, ...runChoicesOf(host, input) } };
+    return { attempt, item, repos, run: { prompt, ...runChoicesOf(host, input, call) } };
   }
 
   async #repos(item: WorkItem, wanted: Input<"start_task_attempt">["repos"], call: BoardCall): Promise<Plan["repos"]> {

@@ -44,7 +44,10 @@ export interface FolderRepository extends Pick<RunSource, "commit" | "path"> {
 }
 
 export interface QueueRequest
-  extends Pick<LaunchRequest, "description" | "prompt" | "batch" | "limits" | "wake" | "after" | "budget"> {
+  extends Pick<
+    LaunchRequest,
+    "description" | "prompt" | "batch" | "limits" | "wake" | "after" | "budget" | "isAgents"
+  > {
   host: string;
   /** `provider/model`; null for the host's default. The caller's when absent. */
   model?: string | null;
@@ -103,7 +106,7 @@ export async function enqueueTask(context: EnqueueContext, caller: Caller, reque
       owner: null,
       ...(wake && { wake }),
       ...(after && { after }),
-      ...budgetsOf(request.budgets ?? {}, request.budget),
+      ...budgetsOf(request.budgets ?? {}, request, caller),
     };
     return { type: "task.created", at: now(), task };
   };

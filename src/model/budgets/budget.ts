@@ -96,6 +96,15 @@ export function isLower(now: BudgetLimits, before: BudgetLimits): boolean {
   });
 }
 
+/** What both allow. */
+export function stricter(one: BudgetLimits, other: BudgetLimits): BudgetLimits {
+  const least = (name: keyof BudgetLimits) => {
+    const [a, b] = [one[name], other[name]];
+    return a === null || b === null ? (a ?? b) : Math.min(a, b);
+  };
+  return { tokens: least("tokens"), cost: least("cost"), ms: least("ms"), tasks: least("tasks") };
+}
+
 export function eachMeasure(amount: (measure: Measure) => number): Amounts {
   return { tokens: amount("tokens"), cost: amount("cost"), ms: amount("ms") };
 }
