@@ -116,7 +116,9 @@ test("the time that counts for the limit of a run goes on after a pause where it
 
 test("what was read of a run before its pause, and arrives in it, is not counted again", () => {
   const read = { ...noEvidence(true), begun: true, progress: { ...noProgress(0), tokens: tokens(100), cost: 0.5 } };
-  const driven = begun().feed(counted("a", 100, 0.5)).refused(HOUR);
+  const driven = begun()
+    .feed(counted("a", 100, 0.5))
+    .refused(HOUR);
   driven.feed({ type: "inspected", purpose: { name: "usage" }, evidence: read });
   expect(driven.task.progress).toMatchObject({ tokens: { input: 100 }, cost: 0.5 });
 });
