@@ -18,6 +18,7 @@ import { storeSetting } from "../../store/store-setting.ts";
 import type { Command, Invocation } from "../command.ts";
 import { warnOfOtherStore } from "../connection.ts";
 import { EXIT } from "../exit-codes.ts";
+import { assertPerson } from "../person-only.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { ago, oneLine } from "../terminal/text.ts";
 
@@ -30,6 +31,9 @@ const DOOR_OPTIONS = {
   "public-url": { value: "url", summary: "what browsers use for that door: https://agents.example.org" },
 };
 
+/** Its settings, and with them the rules about what agents may do, come from whoever starts it. */
+const START = "start the daemon with their own settings";
+
 export const upCommand: Command = {
   name: "up",
   summary: "start the daemon: runner, status API, dashboard, MCP",
@@ -39,6 +43,7 @@ export const upCommand: Command = {
   examples: ["asyncagents up", "asyncagents up --foreground --port 0", "asyncagents up --listen 10.0.0.5:8080"],
   ownsSignals: true,
   async run(invocation) {
+    assertPerson(invocation, START);
     const port = readPort(invocation);
     const running = findDaemon(invocation.directory);
     if (running && port !== undefined && port !== 0 && running.port !== port) {
@@ -106,6 +111,7 @@ export const restartCommand: Command = {
   options: { force: { summary: "even if tasks are running" }, ...DOOR_OPTIONS },
   examples: ["asyncagents restart", "ASYNCAGENTS_MAX_CONCURRENT=4 asyncagents restart"],
   async run(invocation) {
+    assertPerson(invocation, START);
     readPort(invocation);
     await readListen(invocation);
     const daemon = findDaemon(invocation.directory);
@@ -169,6 +175,7 @@ export const downCommand: Command = {
   options: { force: { summary: "even if tasks are running" } },
   examples: ["asyncagents down", "asyncagents down --force"],
   async run(invocation) {
+    assertPerson(invocation, "stop the daemon, which others use");
     const { directory, screen } = invocation;
     const daemon = findDaemon(directory);
     if (!daemon) {

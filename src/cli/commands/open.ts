@@ -12,6 +12,7 @@ import { livingServers } from "../../http/discovery.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { resolveTask } from "../identifiers.ts";
+import { assertPerson } from "../person-only.ts";
 
 /** An opener that is still running by then has found a browser. */
 const OPENED_MS = 3_000;
@@ -26,6 +27,7 @@ export const openCommand: Command = {
   examples: ["asyncagents open", "asyncagents open 7KPnYJq", "asyncagents open --print"],
   async run(invocation) {
     const { arguments: given, directory, screen, connection, environment } = invocation;
+    assertPerson(invocation, "open the dashboard");
     const [named] = given.operands;
     const task = named === undefined ? null : await resolveTask(await connection.client(), named);
     const server =

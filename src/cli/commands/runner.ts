@@ -6,6 +6,7 @@ import type { QueueLimits } from "../../store/queue/run-queue.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { executorNamed, HOSTS, hostOf } from "../host-names.ts";
+import { assertPerson } from "../person-only.ts";
 
 const MAX_RUNS = 4;
 const DRAIN_MS = 10 * 60_000;
@@ -36,6 +37,8 @@ export const runnerCommand: Command = {
   ],
   ownsSignals: true,
   async run({ arguments: given, directory, environment, screen }) {
+    // Its settings, and with them the rules about what agents may do, come from whoever starts it.
+    assertPerson({ environment }, "start a runner");
     const names = given.text("hosts")?.split(",") ?? HOSTS.slice(0, 2);
     const hosts = names.map((name) => hostOf(executorNamed(name.trim())));
     const labels = [...new Set(given.texts("label"))];

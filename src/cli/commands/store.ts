@@ -10,6 +10,7 @@ import type { Backup } from "../../store/sqlite-files/backups.ts";
 import { type PostgresSetting, storeSetting } from "../../store/store-setting.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
+import { assertPerson } from "../person-only.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { ago, quantity } from "../terminal/text.ts";
 import { storeCopyCommand } from "./store-copy.ts";
@@ -108,7 +109,9 @@ function refuseOnPostgres({ store }: Configuration): void {
   throw new AsyncAgentsError("invalid_input", message);
 }
 
-async function restore({ directory, screen, configuration, arguments: given }: Invocation): Promise<number> {
+async function restore(invocation: Invocation): Promise<number> {
+  const { directory, screen, configuration, arguments: given } = invocation;
+  assertPerson(invocation, "put back a backup");
   refuseOnPostgres(configuration());
   const { restoreBackup } = await import("../../store/sqlite-files/restore.ts");
   const backup = await chosenBackup(directory, given.operands[0]);
