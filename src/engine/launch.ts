@@ -330,7 +330,7 @@ export class Launcher {
   }
 }
 
-/** The budgets that a launch brings: its own, and those of the settings. An agent cannot launch with more than these. */
+/** The budgets that a launch brings: its own, and those of the settings. An agent gets no more than these. */
 export function budgetsOf(
   defaults: NewBudgets,
   { budget: own, isAgents = false }: Pick<LaunchRequest, "budget" | "isAgents">,

@@ -29,7 +29,7 @@ test("a rule that allows one of Claude's own tools sees the field that says what
 test("of a tool that is not known, everything that it is given must fit", async () => {
   expect(await decided("/shop/*", "mcp__files__read", { path: "/shop/a" })).toBe("allow");
   expect(await decided("/shop/*", "mcp__files__copy", { path: "/shop/a", to: "/shop/b" })).toBe("allow");
-  expect(await decided("/shop/*", "mcp__files__copy", { path: "/shop/a", to: "/home/me/.bashrc" })).toBe("ask");
+  expect(await decided("/shop/*", "mcp__files__copy", { path: "/shop/a", to: "/etc/profile" })).toBe("ask");
   expect(await decided("git *", "mcp__shell__run", { command: "git status", args: ["; rm x"] })).toBe("ask");
   expect(await decided("*", "constructor", {})).toBe("allow");
   expect(await decided("x*", "constructor", {})).toBe("ask");

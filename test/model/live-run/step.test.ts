@@ -5,7 +5,6 @@ import type { InspectPurpose, RunEffect, RunStep } from "../../../src/model/live
 import { adopt } from "../../../src/model/live-run/handover.ts";
 import type { RunInput } from "../../../src/model/live-run/inputs.ts";
 import type { LiveRun } from "../../../src/model/live-run/live-run.ts";
-import { adoptPaused } from "../../../src/model/live-run/pausing.ts";
 import { step } from "../../../src/model/live-run/step.ts";
 import type { Task } from "../../../src/model/task.ts";
 import type { NoticeIntent } from "../../../src/model/transition.ts";
@@ -489,23 +488,4 @@ test("an adopted run keeps what it waits for and the wish to cancel it; its work
   expect([[...asking.run.requests.keys()], asking.effects.map(wordOf)]).toEqual([["r"], ["poll soon"]]);
   const unwanted = adopt({ ...created, cancelRequestedAt: 1 }, LIMITS, at).run;
   expect(effectsOf(after(unwanted, polled))).toEqual(["abort stop"]);
-});
-
-test("a run that waited for its provider in a dead process waits on within its limits only", () => {
-  const created = sampleTask();
-  const at = { awake: 5_000, wall: 90_000 };
-  const taken = (until: number, limits = LIMITS) => {
-    const phaseDetail = { kind: "retrying", reason: "quota", count: 1, until } as const;
-    return adoptPaused({ ...created, phase: "retrying", phaseDetail }, limits, at);
-  };
-  const soon = taken(at.wall + 60_000);
-  expect([soon.run.phase, soon.run.stage.name]).toEqual(["paused", "paused"]);
-  for (const late of [
-    taken(at.wall + 2 * LIMITS.quotaMs),
-    taken(1e20),
-    taken(at.wall + 1, { ...LIMITS, quotaWaits: 0 }),
-  ]) {
-    expect(late.effects.map(wordOf)).toEqual(["abort stop"]);
-    expect(late.run.stopping?.verdict).toMatchObject({ outcome: "error" });
-  }
 });

@@ -1,7 +1,7 @@
 /** What a command in the shell of an agent may not do: it has the depth of the agent in its environment. */
 import { expect, test } from "bun:test";
-import { findDaemon } from "../../src/daemon/find-daemon.ts";
-import { cliWorld } from "./cli-bed.ts";
+import { findDaemon } from "../../../src/daemon/find-daemon.ts";
+import { cliWorld } from "../cli-bed.ts";
 
 test("an agent neither starts nor stops the daemon with settings of its own, nor gets a person's link", async () => {
   const world = cliWorld();

@@ -1,11 +1,11 @@
 /** What the keys of the inbox do to an entry that does not fit. */
 import { expect, test } from "bun:test";
-import { InboxSession } from "../../src/cli/inbox/inbox-session.ts";
-import { plainPaints } from "../../src/cli/terminal/paint.ts";
-import type { Screen } from "../../src/cli/terminal/screen.ts";
-import type { Client } from "../../src/client/client.ts";
-import type { WireInboxEntry } from "../../src/protocol/inbox.ts";
-import type { AnswerBody } from "../../src/protocol/tasks.ts";
+import { InboxSession } from "../../../src/cli/inbox/inbox-session.ts";
+import { plainPaints } from "../../../src/cli/terminal/paint.ts";
+import type { Screen } from "../../../src/cli/terminal/screen.ts";
+import type { Client } from "../../../src/client/client.ts";
+import type { WireInboxEntry } from "../../../src/protocol/inbox.ts";
+import type { AnswerBody } from "../../../src/protocol/tasks.ts";
 
 function permission(text: string, isShortened: boolean): WireInboxEntry {
   return {
