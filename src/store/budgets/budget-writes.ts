@@ -47,9 +47,7 @@ export async function findBudgets(kysely: Kysely<Schema>, taskId: string, event:
     rank: rank === NOT_LINKED ? (id.startsWith("batch:") ? BATCH : SESSION) : rank + RANKS,
     flying: 0,
   }));
-  // What a parent counts in is nearer than a session, which is only for those without such a parent.
-  const isBelowTask = links.some(({ rank }) => rank >= RANKS);
-  return links.filter(({ rank }) => rank !== SESSION || !isBelowTask).sort((one, other) => one.rank - other.rank);
+  return links.sort((one, other) => one.rank - other.rank);
 }
 
 /** The budgets of a parent that is a task, and those of the batch and of the session, if there are any. */

@@ -242,6 +242,19 @@ export function budgetStoreSuite({ fresh, handles }: StoreBed): void {
     LONG_TEST_TIMEOUT_MS,
   );
 
+  test("a budget that is set for the session of a task counts what that session launches later, too", async () => {
+    const store = await fresh();
+    await launch(store, "top", { session: dollars(100) });
+    const below = { parentSessionId: "top", batchId: "below" };
+    await create(store, "one", below);
+    await store.budgets.set("session:top", { limits: { cost: 1 }, by: "me", at: 5, mayRaise: true });
+    await create(store, "two", below);
+    await store.apply("two", progressed(50));
+    expect(await budget(store, "session:top")).toMatchObject({ tasks: 2, live: 2, spent: { cost: 50 } });
+    expect(await budget(store)).toMatchObject({ tasks: 3, live: 3, spent: { cost: 50 } });
+    expect(await store.budgets.openRequest("one")).toEqual({ verdict: "stop" });
+  });
+
   test("an estimate that is corrected takes back that a budget is used up, and the next time is told again", async () => {
     const store = await fresh();
     await launch(store, "a", { session: dollars(1) });
