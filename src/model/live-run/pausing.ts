@@ -19,6 +19,7 @@ import {
   workingUntil,
 } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
+import { behindPrompt } from "./steering.ts";
 
 const POLL_LATER: RunEffect = { type: "poll", soon: false };
 /** Runs that wait for one time do not all begin at once: each waits longer, by up to a tenth and up to a minute. */
@@ -154,8 +155,9 @@ export function continued(run: LiveRun): RunStep {
   const { stage } = run;
   if (stage.name !== "paused" || stage.state !== "continuing") return unchanged(run);
   if (!isWanted(run)) return restAgain(run, stage);
+  const steering = behindPrompt(run.steering);
   return {
-    run: { ...run, stage: { name: "prompting", isEndHeard: false }, phase: "starting", phased: null },
+    run: { ...run, stage: { name: "prompting", isEndHeard: false }, phase: "starting", phased: null, steering },
     effects: [{ type: "prompt", text: GO_ON[stage.cause] }],
   };
 }

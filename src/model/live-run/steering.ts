@@ -23,9 +23,11 @@ export interface Steered {
   readonly isRepeated: boolean;
   /** Why the host does not take it, until that is stored. */
   readonly refusal: string | null;
+  /** The run was paused since: it is in the session before the newest prompt, whose answer takes it up. */
+  readonly isBeforePrompt: boolean;
 }
 
-const NEW = { messageId: null, isRepeated: false, refusal: null };
+const NEW = { messageId: null, isRepeated: false, refusal: null, isBeforePrompt: false };
 
 /** The ids of its steering messages in the session: what follows them is part of the run. */
 export function steeringIds({ steering }: LiveRun): string[] {
@@ -119,12 +121,17 @@ export function lookForTaken(run: LiveRun): RunStep {
   return { run, effects: [{ type: "inspect", purpose: { name: "steering" } }] };
 }
 
+/** The run goes on with another prompt: what the host has of before is read with that one. */
+export function behindPrompt(steering: LiveRun["steering"]): LiveRun["steering"] {
+  return new Map([...steering].map(([id, each]) => [id, { ...each, isBeforePrompt: each.state === "there" }]));
+}
+
 /** Writes the receipts of what the session shows as taken up. */
-export function deliver(run: LiveRun, { taken }: Evidence, at: Moment): RunStep {
-  const found = [...run.steering].filter(
-    ([, { messageId, state }]) =>
-      messageId !== null && taken.includes(messageId) && state !== "taken" && state !== "delivered",
-  );
+export function deliver(run: LiveRun, { taken, begun }: Evidence, at: Moment): RunStep {
+  const found = [...run.steering].filter(([, { messageId, state, isBeforePrompt }]) => {
+    if (messageId === null || state === "taken" || state === "delivered") return false;
+    return taken.includes(messageId) || (isBeforePrompt && state === "there" && begun);
+  });
   const steering = found.reduce((next, [id]) => put(next, id, { state: "taken" }), run);
   const effects = found.map(([id]) => {
     const event = { type: "steer.delivered", at: at.wall, run: run.number, id } as const;

@@ -1,7 +1,7 @@
 /** Messages into runs at work, on the scripted host: stored first, sent once, and told apart by what became of them. */
 import { describe, expect, test } from "bun:test";
 import { cancelSteering } from "../../../src/engine/steering.ts";
-import { call, gate, say } from "../../../src/hosts/scripted/script.ts";
+import { call, gate, retry, say } from "../../../src/hosts/scripted/script.ts";
 import { AsyncAgentsError } from "../../../src/model/errors.ts";
 import { ENDED_FIRST, type SteeringMessage } from "../../../src/model/steering.ts";
 import type { Task } from "../../../src/model/task.ts";
@@ -53,6 +53,32 @@ describe("a message into a run at work", () => {
     expect(events).toEqual(["steer.accepted", "steer.sent", "steer.delivered"]);
     const texts = world.messages(task.sessionId).filter(({ text }) => text === "mind the tests");
     expect(texts.map(({ id }) => id)).toEqual([sent.messageId ?? ""]);
+  });
+
+  test("that was in the session when the run was paused is delivered with the prompt after the pause", async () => {
+    const world = newWorld();
+    const side = await world.side({ settings: { pollMs: 5 } });
+    const parent = world.parent();
+    const refused = retry("429", 1, { returnMs: 3_600_000 });
+    const task = await launch(
+      side,
+      parent,
+      world.script(gate("held"), refused, say("never"), call("edit"), say("done")),
+    );
+    await side.host.gate("held").reachedBy(1);
+    const steered = side.host.steer;
+    const arrived = Promise.withResolvers<void>();
+    side.host.steer = async (...given) => {
+      await steered?.(...given);
+      arrived.resolve();
+    };
+    const sent = await steer(side, parent, task, "mind the tests");
+    await arrived.promise;
+    side.host.gate("held").open();
+    await eventually(side.store, async () => (await side.store.task(task.id))?.phase === "paused" || null);
+    world.pass(2 * 3_600_000);
+    expect((await ended(side, task)).run.result).toBe("done");
+    expect((await side.store.steeringMessage(sent.id))?.state).toBe("delivered");
   });
 
   test("keeps its order with others, and waits until the run is prompted", async () => {
