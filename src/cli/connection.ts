@@ -2,6 +2,7 @@
  * A command's connection to the daemon, opened on first use: finds or starts a daemon, and says so. A daemon of
  * another version is used, with a warning. Commands that need no daemon never touch this.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import manifest from "../../package.json" with { type: "json" };
 import { type Client, createClient } from "../client/client.ts";
 import type { Configuration } from "../configuration/sections.ts";
@@ -14,6 +15,10 @@ import type { Screen } from "./terminal/screen.ts";
 
 /** How often a waiting command checks for trouble. */
 const LOOK_MS = 2_000;
+/** How often a command that only looks checks for the next daemon. */
+const NEXT_MS = 250;
+
+export const DAEMON_STOPPED = "The daemon has stopped. Start it: asyncagents up";
 
 interface ConnectionOptions {
   directory: string;
@@ -60,6 +65,11 @@ export class Connection {
   /** Whether the daemon that was found is gone. */
   isGone(): boolean {
     return this.#found !== null && findDaemon(this.#directory)?.pid !== this.#found.pid;
+  }
+
+  /** Waits, while the daemon that was found is gone, until somebody has started another one. */
+  async untilNext(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && findDaemon(this.#directory) === null) await pause(NEXT_MS);
   }
 
   /** The next call finds or starts another one. */
@@ -119,7 +129,9 @@ export class Connection {
       return await fetch(input, { ...init, signal });
     } catch (cause) {
       if (signal.aborted) throw cause;
-      const message = "The daemon does not answer. Restart it: asyncagents down --force && asyncagents up";
+      const message = this.isGone()
+        ? DAEMON_STOPPED
+        : "The daemon does not answer. Restart it: asyncagents down --force && asyncagents up";
       throw new AsyncAgentsError("daemon_unavailable", message, { cause });
     }
   }

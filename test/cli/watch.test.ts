@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { findDaemon } from "../../src/daemon/find-daemon.ts";
 import { cliWorld, MAIN } from "./cli-bed.ts";
 
 /** Without tmux there is no terminal to draw on, and only the test above remains. */
@@ -23,6 +24,21 @@ test("watch prints a JSON document for each change if stdout is not a terminal",
     .map((line) => JSON.parse(line).type);
   expect(types[0]).toBe("snapshot");
   expect(types).toContain("task.created");
+});
+
+test("watch does not start the daemon that somebody stopped, and goes on with the next one", async () => {
+  const world = cliWorld();
+  await world.json("up");
+  const watching = world.start(["watch", "--json"]);
+  await watching.said('"type":"snapshot"');
+  await world.json("down");
+  await watching.said('"type":"reconnecting"');
+  await Bun.sleep(1_500);
+  expect(findDaemon(world.data)).toBeNull();
+  await world.json("run", "--host", "scripted", "--wait", "Something\n!say done");
+  await watching.said("Something");
+  watching.process.kill("SIGINT");
+  expect((await watching.ended).code).toBe(130);
 });
 
 terminalTest("watch draws a live table in a real terminal, follows its size, and gives the screen back", async () => {

@@ -5,6 +5,7 @@
 import type { Client } from "../../client/client.ts";
 import type { WireInboxEntry } from "../../protocol/inbox.ts";
 import type { Command, Invocation } from "../command.ts";
+import { DAEMON_STOPPED } from "../connection.ts";
 import { EXIT } from "../exit-codes.ts";
 import { liveEvents } from "../following/live-events.ts";
 import { inboxColumns } from "../inbox/inbox-lines.ts";
@@ -92,7 +93,9 @@ async function interactive(invocation: Invocation): Promise<number> {
   const tick = setInterval(() => session.draw(), TICK_MS);
   session.show(first.entries);
   try {
-    for await (const { event } of liveEvents(connection, stop)) {
+    for await (const { event } of liveEvents(connection, stop, { onlyLooks: true })) {
+      if (event.type === "reconnecting") session.say(connection.isGone() ? DAEMON_STOPPED : "no connection; retrying");
+      else if (event.type === "snapshot") session.say("");
       if (event.type !== "heartbeat" && event.type !== "reconnecting") refresh();
     }
   } finally {

@@ -30,7 +30,7 @@ export const watchCommand: Command = {
 };
 
 async function watchLines({ connection, screen, signal }: Invocation): Promise<number> {
-  for await (const { event } of liveEvents(connection, signal)) {
+  for await (const { event } of liveEvents(connection, signal, { onlyLooks: true })) {
     if (screen.json) {
       if (event.type !== "heartbeat" && event.type !== "board.changed") screen.jsonLine(event);
     } else if (event.type === "snapshot") {
@@ -70,7 +70,7 @@ async function watchTable(invocation: Invocation): Promise<number> {
   void readBudgets();
   table.start();
   try {
-    for await (const { event } of liveEvents(connection, stop)) table.apply(event);
+    for await (const { event } of liveEvents(connection, stop, { onlyLooks: true })) table.apply(event);
   } finally {
     clearInterval(tick);
     table.stop();

@@ -75,6 +75,12 @@ export class InboxSession {
     if (this.#selected !== null) void this.#leaveReceipt(this.#selected);
   }
 
+  /** A line below the entries, until the next key. */
+  say(note: string): void {
+    this.#note = note;
+    this.draw();
+  }
+
   press(key: string): void {
     this.#note = "";
     if (this.#typing !== null) this.#type(this.#typing, key);

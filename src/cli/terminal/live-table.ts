@@ -7,6 +7,7 @@ import { isLive } from "../../model/task.ts";
 import { FAILED_HOURS } from "../../protocol/inbox.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Invocation } from "../command.ts";
+import { DAEMON_STOPPED } from "../connection.ts";
 import { scrollOf } from "./scroll-keys.ts";
 import { tableLines } from "./table.ts";
 import { taskTableColumns } from "./task-table.ts";
@@ -62,7 +63,9 @@ export class LiveTable {
     } else if ("task" in event) {
       if (event.type === "task.created") this.#total++;
       this.#tasks.set(event.task.id, event.task);
-    } else if (event.type === "reconnecting") this.#note = "no connection; retrying";
+    } else if (event.type === "reconnecting") {
+      this.#note = this.#invocation.connection.isGone() ? DAEMON_STOPPED : "no connection; retrying";
+    }
     if (this.#tasks.size > MAX_TASKS) this.#forgetOldest();
     this.#due ??= setTimeout(() => this.#draw(), REDRAW_MS);
   }
