@@ -40,6 +40,7 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
       "inbox",
       "answer",
       "tell",
+      "notifications",
       "approvals",
       "approve",
       "deny",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { chooseCommand, parseArguments } from "../../src/cli/arguments.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { EXIT_MEANINGS } from "../../src/cli/exit-codes.ts";
-import { commandHelp } from "../../src/cli/help.ts";
+import { commandHelp, overallHelp } from "../../src/cli/help.ts";
 import { plainPaints } from "../../src/cli/terminal/paint.ts";
 import { tableLines } from "../../src/cli/terminal/table.ts";
 import { taskFields, taskTableColumns } from "../../src/cli/terminal/task-table.ts";
@@ -38,6 +38,12 @@ function failureOf(act: () => unknown): string {
 }
 
 describe("every command", () => {
+  test("is in the overview, unless it is hidden", () => {
+    const overview = overallHelp(COMMANDS, style);
+    const words = COMMANDS.filter(({ hidden }) => !hidden).map(({ name }) => name.split(" ")[0]);
+    expect(words.filter((word) => !overview.includes(`\n  ${word} `))).toEqual([]);
+  });
+
   test.each(COMMANDS.filter(({ hidden }) => !hidden).map((command) => [command.name, command] as const))(
     "%s has help that names its options and fits 80 columns",
     (name, command) => {
