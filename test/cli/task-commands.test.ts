@@ -76,6 +76,18 @@ describe("a task after others", () => {
   });
 });
 
+describe("a message to a task", () => {
+  test("is cancelled by the beginning of its id, as long as it was not sent", async () => {
+    const { id } = await run("--name", "paused", "Go\n!refuse 600 back later");
+    const { id: message } = await world.json<{ id: string }>("steer", id, "--no-wait", "Leave the tests alone");
+    const wrong = await world.cli("steered", id, "--cancel", "say_nothing");
+    expect(wrong).toMatchObject({ code: 3, err: expect.stringContaining('no message "say_nothing"') });
+    const { code, out } = await world.cli("steered", id, "--cancel", message.slice(0, 12));
+    expect([code, out]).toEqual([0, expect.stringContaining(`${message}  cancelled by local user`)]);
+    await world.cli("cancel", id);
+  });
+});
+
 describe("one run", () => {
   test("has its own model and limits", async () => {
     const words = ["--wait", "--model", "test/one", "--max-minutes", "0.001", "--max-cost", "0.5", "Stay\n!wait never"];

@@ -2,6 +2,7 @@
  * `wait`, `cancel`, `edit`, `steer`, `resume`, `fork`: what a person does with an existing task. The engine enforces
  * the rules.
  */
+import { AsyncAgentsError } from "../../model/errors.ts";
 import { receiptText } from "../../model/steering.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import { misuse } from "../arguments.ts";
@@ -157,7 +158,8 @@ export const steeredCommand: Command = {
     const client = await connection.client();
     const { id } = await resolveTask(client, given.operand(0));
     const cancelled = given.text("cancel");
-    const receipts = cancelled === undefined ? await client.steering(id) : [await client.cancelSteering(cancelled)];
+    const told = await client.steering(id);
+    const receipts = cancelled === undefined ? told : [await client.cancelSteering(messageId(told, cancelled))];
     screen.show(receipts, () => {
       for (const receipt of receipts) screen.line(`${receipt.id}  ${receiptText(receipt)}  ${oneLine(receipt.text)}`);
     });
@@ -165,6 +167,14 @@ export const steeredCommand: Command = {
     return EXIT.ok;
   },
 };
+
+/** The message that this is the beginning of the id of. */
+function messageId(told: readonly { id: string }[], given: string): string {
+  const found = told.filter(({ id }) => id.startsWith(given));
+  if (found[0] && (found.length === 1 || found[0].id === given)) return found[0].id;
+  const what = found.length > 1 ? "Several messages of this task have an id like" : "This task was told no message";
+  throw new AsyncAgentsError("not_found", `${what} "${given.slice(0, 60)}". Without --cancel, the command lists them.`);
+}
 
 export const resumeCommand: Command = {
   name: "resume",
