@@ -40,7 +40,6 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
       "inbox",
       "answer",
       "tell",
-      "notifications",
       "approvals",
       "approve",
       "deny",

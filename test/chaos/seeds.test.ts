@@ -30,7 +30,7 @@ for (const { seed, why, plan } of wanted(process.env.ASYNCAGENTS_CHAOS_SEEDS)) {
   );
 }
 
-/** All that were chosen, those with the given numbers (others as the simulator plays them now), or the few of `npm test`. */
+/** All that were chosen, those with the given numbers (others as the simulator plays them now), or the usual one. */
 function wanted(given: string | undefined): { seed: number; why: string; plan: () => Promise<Plan> }[] {
   const chosen = CHOSEN.map(({ why, plan }) => ({ seed: plan.seed, why, plan: async () => plan }));
   if (given === "all") return chosen;

@@ -1,4 +1,4 @@
-/** What the plugin of a worktree asks the engine that drives its task; the rest is in test/scenarios/worktree.test.ts. */
+/** What the plugin of a worktree asks the engine of its task; the rest is in test/scenarios/worktree.test.ts. */
 import { expect, test } from "bun:test";
 import type { Engine } from "../../src/engine/engine.ts";
 import { askFor, WorktreeEngines } from "../../src/opencode/worktree-engines.ts";

@@ -131,8 +131,8 @@ export interface TieQuery {
 }
 
 /**
- * The ids of what is found: attempts among the batches; tasks whose run ends with messages that are not settled, or that
- * others wait for; tasks, and sessions of tasks, that count in budgets; and those budgets.
+ * The ids of what is found: attempts among the batches; tasks whose run ends with messages that are not settled, or
+ * that others wait for; tasks, and sessions of tasks, that count in budgets; and those budgets.
  */
 export const selectTies = preparedQuery<TieQuery, { id: string }>(
   (kysely, { ids, moving, batches, ending, budgets }) => {

@@ -1,7 +1,7 @@
 /**
  * The tasks that need a person: those that wait for an answer, failed ones whose end nobody has read, and those whose
- * work met conflicts when it was merged. All are read through partial indexes, so that the cost depends on how many there
- * are, not on how many tasks are stored.
+ * work met conflicts when it was merged. All are read through partial indexes, so that the cost depends on how many
+ * there are, not on how many tasks are stored.
  */
 import { type Kysely, sql } from "kysely";
 import { clamp } from "../clamp.ts";

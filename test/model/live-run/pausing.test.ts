@@ -1,7 +1,11 @@
-/** How runs wait for their provider after another process died. */
-import { expect, test } from "bun:test";
+/** How paused runs go on when a process or its host failed. */
+import { describe, expect, test } from "bun:test";
+import type { RunStep } from "../../../src/model/live-run/effects.ts";
+import type { RunInput } from "../../../src/model/live-run/inputs.ts";
+import type { LiveRun } from "../../../src/model/live-run/live-run.ts";
 import { adoptPaused } from "../../../src/model/live-run/pausing.ts";
-import { LIMITS, sampleTask } from "./walk.ts";
+import { after, begun, effectsOf, type Happening, polled, shown } from "./steps.ts";
+import { LIMITS, sampleRun, sampleTask } from "./walk.ts";
 
 test("a run that waited for its provider in a dead process waits on within its limits only", () => {
   const created = sampleTask();
@@ -20,4 +24,36 @@ test("a run that waited for its provider in a dead process waits on within its l
     expect(late.effects).toMatchObject([{ type: "abort", purpose: { name: "stop" } }]);
     expect(late.run.stopping?.verdict).toMatchObject({ outcome: "error" });
   }
+});
+
+describe("a paused run that the host failed to stop for a budget, in which something is left then", () => {
+  const error = { message: "limit", aborted: false, until: 60_000 };
+  const due: Happening[] = [...begun, shown("hint", { begun: true, error })];
+  const written = ({ effects }: RunStep): Happening[] =>
+    effects.flatMap((effect) => {
+      if (effect.type !== "write") return [];
+      const outcome = { changed: true, task: sampleTask(), notice: null } as const;
+      return [{ type: "written", event: effect.event, outcome }];
+    });
+  const paused = after(sampleRun(), ...due);
+  const halted: Happening[] = [...written(paused), { type: "aborted", purpose: { name: "pause" } }, [120_000, polled]];
+  const coming = after(paused.run, ...halted);
+  const budgets = (breach: string | null): RunInput => ({ type: "budgets.read", budgets: { isTimed: false }, breach });
+  const unstopped = (run: LiveRun, meanwhile: RunInput): LiveRun => {
+    const stopping = after(run, budgets("stopped: used up")).run;
+    const attempt = stopping.stopping ?? { number: 0, verdict: { outcome: "error", error: "none" } };
+    const purpose = { name: "stop", attempt } as const;
+    const failed = { type: "abort.failed", purpose, isGone: false, error: "no answer" } as const;
+    return after(stopping, meanwhile, failed, budgets(null)).run;
+  };
+
+  test("goes on, whatever had happened meanwhile", () => {
+    expect(effectsOf(coming)).toEqual(["turn"]);
+    const came: RunInput = { type: "turn.came" };
+    expect(effectsOf(after(unstopped(coming.run, came), [120_000, polled]))).toEqual(["turn"]);
+    const continuing = after(coming.run, came);
+    expect(effectsOf(continuing)).toEqual(["continue"]);
+    const stored = unstopped(continuing.run, { type: "continued" });
+    expect(effectsOf(after(stored, [120_000, polled]))).toEqual(["turn"]);
+  });
 });

@@ -1,63 +1,24 @@
 /** The rules of a live run one by one; properties.test.ts holds what is true of all of them together. */
 import { describe, expect, test } from "bun:test";
-import { type Evidence, NO_OUTPUT, noEvidence, SESSION_DELETED } from "../../../src/model/evidence.ts";
-import type { InspectPurpose, RunEffect, RunStep } from "../../../src/model/live-run/effects.ts";
+import { NO_OUTPUT, noEvidence, SESSION_DELETED } from "../../../src/model/evidence.ts";
+import type { InspectPurpose } from "../../../src/model/live-run/effects.ts";
 import { adopt } from "../../../src/model/live-run/handover.ts";
 import type { RunInput } from "../../../src/model/live-run/inputs.ts";
-import type { LiveRun } from "../../../src/model/live-run/live-run.ts";
-import { step } from "../../../src/model/live-run/step.ts";
 import type { Task } from "../../../src/model/task.ts";
 import type { NoticeIntent } from "../../../src/model/transition.ts";
+import { after, begun, effectsOf, type Happening, polled, shown, wordOf } from "./steps.ts";
 import { LIMITS, sampleRun, sampleTask } from "./walk.ts";
 
 /** How long a host may take to begin, and how long a prompt is searched for. */
 const BEGIN_MS = 20_000;
 const DOUBT_MS = 60_000;
 
-/** An input, with the time before it. */
-type Happening = RunInput | [ms: number, input: RunInput];
-
-/** What the last of these inputs does. Each comes a millisecond after the one before. */
-function after(run: LiveRun, ...happenings: Happening[]): RunStep {
-  let last: RunStep = { run, effects: [] };
-  let awake = 1_000;
-  for (const happening of happenings) {
-    const [ms, input] = Array.isArray(happening) ? happening : [1, happening];
-    awake += ms;
-    last = step(last.run, input, { awake, wall: awake });
-  }
-  return last;
-}
-
-const begun: Happening[] = [{ type: "turn.came" }, { type: "prompt.accepted" }];
 const doubted: Happening[] = [{ type: "turn.came" }, { type: "prompt.unanswered", error: "no answer" }];
 const cancel: RunInput = { type: "cancel", reason: "enough" };
 const status = (askedAt = Number.MAX_SAFE_INTEGER): RunInput => ({ type: "status.read", status: null, askedAt });
 const busy: RunInput = { type: "status.read", status: { state: "busy" }, askedAt: Number.MAX_SAFE_INTEGER };
-const polled: RunInput = { type: "poll.done", hasTasks: false };
 const asked = (requestId: string): RunInput => ({ type: "session.asked", requestId, asks: "question", text: "?" });
 const answered = (...requestIds: string[]): RunInput => ({ type: "session.answered", requestIds, answer: null });
-const shown = (name: "hint" | "status" | "search", fields: Partial<Evidence> = {}, askedAt = 9_999): RunInput => {
-  const purpose: InspectPurpose = name === "status" ? { name, askedAt } : { name };
-  return { type: "inspected", purpose, evidence: { ...noEvidence(true), ...fields } };
-};
-
-/** The effects in short: an end as its outcome and words, a phase as its name. */
-function effectsOf({ effects }: RunStep): string[] {
-  return effects.map(wordOf);
-}
-
-function wordOf(effect: RunEffect): string {
-  if (effect.type === "poll") return effect.soon ? "poll soon" : "poll";
-  if (effect.type === "inspect" || effect.type === "abort") return `${effect.type} ${effect.purpose.name}`;
-  if (effect.type === "wake") return `wake ${effect.name} ${effect.ms}`;
-  if (effect.type !== "write") return effect.type;
-  const { event } = effect;
-  if (event.type === "run.phased") return event.phase;
-  if (event.type === "run.failed") return `error: ${event.error}`;
-  if (event.type === "run.cancelled") return `cancelled: ${event.reason}`;
-  return event.type === "run.completed" ? `completed: ${event.result}` : event.type;
-}
 
 describe("the prompt", () => {
   test("is sent when the turn comes; a fork's history is cut first", () => {
@@ -437,38 +398,6 @@ describe("requests and limits", () => {
     expect(effectsOf(quiet)).toEqual(["stalled"]);
     expect(effectsOf(after(working, [LIMITS.stallMs + 10, { type: "poll.done", hasTasks: true }]))).toEqual([]);
     expect(effectsOf(after(quiet.run, { type: "text.written" }))).toEqual(["working", "wake save 500"]);
-  });
-});
-
-describe("a paused run that the host failed to stop for a budget, in which something is left then", () => {
-  const error = { message: "limit", aborted: false, until: 60_000 };
-  const due: Happening[] = [...begun, shown("hint", { begun: true, error })];
-  const written = ({ effects }: RunStep): Happening[] =>
-    effects.flatMap((effect) => {
-      if (effect.type !== "write") return [];
-      const outcome = { changed: true, task: sampleTask(), notice: null } as const;
-      return [{ type: "written", event: effect.event, outcome }];
-    });
-  const paused = after(sampleRun(), ...due);
-  const halted: Happening[] = [...written(paused), { type: "aborted", purpose: { name: "pause" } }, [120_000, polled]];
-  const coming = after(paused.run, ...halted);
-  const budgets = (breach: string | null): RunInput => ({ type: "budgets.read", budgets: { isTimed: false }, breach });
-  const unstopped = (run: LiveRun, meanwhile: RunInput): LiveRun => {
-    const stopping = after(run, budgets("stopped: used up")).run;
-    const attempt = stopping.stopping ?? { number: 0, verdict: { outcome: "error", error: "none" } };
-    const purpose = { name: "stop", attempt } as const;
-    const failed = { type: "abort.failed", purpose, isGone: false, error: "no answer" } as const;
-    return after(stopping, meanwhile, failed, budgets(null)).run;
-  };
-
-  test("goes on, whatever had happened meanwhile", () => {
-    expect(effectsOf(coming)).toEqual(["turn"]);
-    const came: RunInput = { type: "turn.came" };
-    expect(effectsOf(after(unstopped(coming.run, came), [120_000, polled]))).toEqual(["turn"]);
-    const continuing = after(coming.run, came);
-    expect(effectsOf(continuing)).toEqual(["continue"]);
-    const stored = unstopped(continuing.run, { type: "continued" });
-    expect(effectsOf(after(stored, [120_000, polled]))).toEqual(["turn"]);
   });
 });
 

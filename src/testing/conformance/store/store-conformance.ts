@@ -17,6 +17,7 @@ import { accessSuite } from "./access.ts";
 import { afterSuite } from "./after.ts";
 import { boardFlowSuite, boardListSuite } from "./board.ts";
 import { budgetStoreSuite } from "./budgets.ts";
+import { conflictSuite } from "./conflicts.ts";
 import { historySuite, spanSuite, totalsSuite } from "./figures.ts";
 import { leasesSuite } from "./leases.ts";
 import { feedSuite, storeNoticeSuite } from "./notices.ts";
@@ -57,6 +58,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     });
     describe("tasks", () => taskSuite(bed));
     describe("inbox", () => inboxSuite(bed));
+    describe("conflicts", () => conflictSuite(bed));
     describe("transactions", () => transactionSuite(bed));
     describe("queries", () => querySuite(bed));
     describe("pages", () => pageSuite(bed));
