@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { StartInput } from "../../../src/hosts/host.ts";
 import { fail, gate, say } from "../../../src/hosts/scripted/script.ts";
 import { AsyncAgentsError } from "../../../src/model/errors.ts";
-import { ended, idle, launch, newWorld, notices } from "../engine-bed.ts";
+import { codeOf, ended, idle, launch, newWorld, notices } from "../engine-bed.ts";
 
 test("tasks that wake together cost their parent one turn, when the last of them ends", async () => {
   const world = newWorld();
@@ -52,7 +52,7 @@ test("a launch that fails does not keep the others of its batch from being told"
   await ended(side, first);
   expect(world.told(parent)).toEqual([]);
   door.resolve();
-  await expect(failing).rejects.toThrow("no room");
+  expect(await codeOf(failing)).toBe("host_failed");
   await notices(side, parent, "delivered", 1);
   expect(world.told(parent)).toEqual(["told a#0 ended"]);
 });
