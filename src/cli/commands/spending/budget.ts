@@ -26,7 +26,7 @@ const list: Command = {
     const isAll = named !== undefined || given.flag("all");
     const budgets = await client.budgets({ ...task, ...(!isAll && { inUse: "true" as const }), limit: 200 });
     screen.show({ budgets }, () => {
-      if (budgets.length === 0) return screen.hint("No budgets. Set one: asyncagents budget set <task> '$2 30min'");
+      if (budgets.length === 0) return screen.hint(isAll ? NONE : NONE_IN_USE);
       for (const line of tableLines(columns(screen.paint), budgets, screen)) screen.line(line);
     });
     return EXIT.ok;
@@ -55,6 +55,9 @@ const set: Command = {
     return EXIT.ok;
   },
 };
+
+const NONE = "No budgets. Set one: asyncagents budget set <task> '$2 30min'";
+const NONE_IN_USE = "No budgets with running tasks. All of them: asyncagents budget ls --all";
 
 export const BUDGET_COMMANDS: readonly Command[] = [list, set];
 
