@@ -12,6 +12,7 @@ import { transition } from "../../src/model/transition.ts";
 import type { Stage } from "../scenario/stage.ts";
 import type { Machine } from "../world/machine.ts";
 import { startsAreInOrder, waitingForNobody } from "./after.ts";
+import { budgetsAgree } from "./budgets.ts";
 import { isGivenUp, isStopped, mayWorkOn, SEARCH_MS } from "./ends.ts";
 import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
@@ -26,6 +27,7 @@ const WRITE_MS = 40_000;
 type Check = (stage: Stage, tasks: readonly Task[]) => Promise<string[]> | string[];
 
 const CHECKS: Check[] = [
+  budgetsAgree,
   everythingEnded,
   nothingAcceptedIsLost,
   resultsAreTrue,
