@@ -157,16 +157,19 @@ test("a launch that was interrupted is told as such, though its budget has no ro
 
 test("a task that starts after others reserves its budget when it is launched, and frees it when it is skipped", async () => {
   const world = newWorld();
-  const side = await world.side({ settings: { budgets: { session: dollars(5), task: dollars(1) } } });
+  const side = await world.side({ settings: { budgets: { session: dollars(3), task: dollars(1) } } });
   const parent = world.parent();
   const first = await launch(side, parent, world.script(gate("a"), say("never")));
   const after = { tasks: [first.id], ifFailed: "skip" } as const;
-  const second = await launch(side, parent, world.script(say("unheard")), { after, budget: dollars(2) });
+  const second = await launch(side, parent, world.script(say("unheard")), { after, budget: dollars(0.5) });
   const third = await launch(side, parent, world.script(say("unheard")), { after });
   const own = (id: string) => side.store.budgets.get(`task:${id}`);
-  expect([await own(second.id), await own(third.id)]).toMatchObject([{ limits: { cost: 2 } }, { limits: { cost: 1 } }]);
+  expect([await own(second.id), await own(third.id)]).toMatchObject([
+    { limits: { cost: 0.5 } },
+    { limits: { cost: 1 } },
+  ]);
   const id = `session:${parent}`;
-  expect(await budget(side, id)).toMatchObject({ reserved: { cost: 4 }, live: 3 });
+  expect(await budget(side, id)).toMatchObject({ reserved: { cost: 2.5 }, live: 3 });
   expect(await codeOf(launch(side, parent, "too much", { after, budget: dollars(2) }))).toBe("over_budget");
   await side.engine.cancelTask(first, "enough");
   for (const task of [second, third]) expect((await ended(side, task)).status).toBe("cancelled");
