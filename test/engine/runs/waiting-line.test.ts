@@ -102,7 +102,7 @@ describe("more runs than the concurrency limit", () => {
   test("what a person does in the session of a queued run does not belong to that run", async () => {
     const world = newWorld();
     const { host, emit } = heard();
-    const side = await world.side({ host, slots: new Slots(1) });
+    const side = await world.side({ host, slots: new Slots(1), settings: { maxDepth: 2 } });
     const parent = world.parent();
     const first = await ended(side, await launch(side, parent, world.script(say("one"))));
     const other = await launch(side, parent, world.script(gate("room"), say("x")));
@@ -163,7 +163,7 @@ describe("more runs than the concurrency limit", () => {
   test("nor does one wait that was launched by a session inside a task", async () => {
     const world = newWorld();
     const { host, emit } = heard();
-    const side = await world.side({ host, slots: new Slots(1) });
+    const side = await world.side({ host, slots: new Slots(1), settings: { maxDepth: 2 } });
     const above = await launch(side, world.parent(), world.script(gate("above"), say("x")));
     await side.host.gate("above").reachedBy(1);
     const inner = world.parent();
