@@ -14,6 +14,8 @@ const MOST_STORE_LISTENERS = 3;
 const MOST_HOST_LISTENERS = 1;
 /** Created, phases, asked and answered, stalled, ended, told, retrieved; superseded progress is removed. */
 const MOST_ENTRIES = 20;
+/** Paused, told, continued, working, and asked and answered between two pauses. Pauses are limited by the settings. */
+const MOST_ENTRIES_OF_PAUSE = 8;
 
 export async function nothingGrows(stage: Stage, tasks: readonly Task[]): Promise<string[]> {
   return [
@@ -39,16 +41,21 @@ function growthOf({ machine }: Stage, role: Role): string[] {
 
 async function feedGrowth({ truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
   const entries = new Map<string, number>();
+  const pauses = new Map<string, number>();
   let seq = 0;
   for (;;) {
     const page = await truth.feed(seq, 5_000);
     if (page.length === 0) break;
-    for (const { taskId } of page) entries.set(taskId, (entries.get(taskId) ?? 0) + 1);
+    for (const { taskId, event } of page) {
+      entries.set(taskId, (entries.get(taskId) ?? 0) + 1);
+      if (event.type === "run.paused") pauses.set(taskId, (pauses.get(taskId) ?? 0) + 1);
+    }
     seq = page.at(-1)?.seq ?? seq;
   }
+  const mostOf = (id: string, runs: number) => runs * MOST_ENTRIES + (pauses.get(id) ?? 0) * MOST_ENTRIES_OF_PAUSE;
   return tasks
     .map(({ id, run }) => ({ id, runs: run.number + 1, count: entries.get(id) ?? 0 }))
-    .filter(({ runs, count }) => count > runs * MOST_ENTRIES)
+    .filter(({ id, runs, count }) => count > mostOf(id, runs))
     .map(({ id, runs, count }) => `the feed has ${count} entries for ${runs} runs of ${id}`);
 }
 

@@ -10,6 +10,8 @@ export async function pausedRunsGoOnOnce({ machine, truth }: Stage, tasks: reado
   for (const { id } of tasks) {
     const counts = new Map<number, { pauses: number; sent: number }>();
     for (const { event } of await truth.entriesOf([id], { after: 0, before: Number.MAX_SAFE_INTEGER }, 5_000)) {
+      // Where processes do not see each other, one that was taken for dead may have a prompt on its way.
+      if (event.type === "task.adopted" && !machine.areVisible) for (const count of counts.values()) count.pauses++;
       if (event.type !== "run.paused" && event.type !== "run.continued") continue;
       const count = counts.get(event.run) ?? { pauses: 0, sent: 0 };
       counts.set(event.run, count);
