@@ -120,6 +120,7 @@ export class Launcher {
     const { store, instance, settings, host, now, newId } = this.#context;
     const { directory, machine } = instance;
     const { description, prompt, batch, limits = {}, wake = settings.wake, after, budget, isAgents } = request;
+    const { mostWaiting } = this.#driver;
     const held = {
       description,
       prompt,
@@ -137,6 +138,7 @@ export class Launcher {
       budgets: settings.budgets,
       ...(budget !== undefined && { budget }),
       ...(isAgents !== undefined && { isAgents }),
+      ...(mostWaiting !== null && { mostWaiting }),
     };
     return enqueueTask({ store, machine, now, newId }, caller, held);
   }

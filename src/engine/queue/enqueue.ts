@@ -176,7 +176,7 @@ function queuedRun(
 
 async function assertRoom(transaction: Transaction, most: number): Promise<void> {
   if ((await transaction.waitingRuns(most)) < most) return;
-  const message = `${most} tasks wait for a runner already. Wait until runners have begun some, or cancel some, then try again.`;
+  const message = `${most} tasks wait already. Wait until some of them have begun, or cancel some, then try again.`;
   throw new AsyncAgentsError("too_many_tasks", message, { details: { in_line: most } });
 }
 

@@ -85,6 +85,11 @@ export class Driver {
     return this.#slots.admit(work).finally(() => this.#coming--);
   }
 
+  /** How many tasks may wait; null for any number. */
+  get mostWaiting(): number | null {
+    return this.#slots.maxLine;
+  }
+
   /** Whether runs are on their way to it. */
   get isAwaited(): boolean {
     return this.#coming > 0;

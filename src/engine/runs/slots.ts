@@ -14,20 +14,22 @@ export interface Place {
 export class Slots {
   readonly #limit: number;
   readonly #line = new Set<() => void>();
-  readonly #maxLine: number;
+  /** The most that wait in line; null for any number. */
+  readonly maxLine: number | null;
   #taken = 0;
   /** Those that were admitted and have not asked for their place yet. */
   #coming = 0;
 
   constructor(limit: number | null, maxLine: number | null = null) {
     this.#limit = limit ?? Number.POSITIVE_INFINITY;
-    this.#maxLine = maxLine ?? Number.POSITIVE_INFINITY;
+    this.maxLine = maxLine;
   }
 
   /** Does work that ends in taking a place; rejects before anything is done when the line is full. */
   async admit<T>(work: () => Promise<T>): Promise<T> {
     const free = Math.max(0, this.#limit - this.#taken);
-    if (this.#coming + this.#line.size >= free + this.#maxLine) throw this.#full();
+    const places = free + (this.maxLine ?? Number.POSITIVE_INFINITY);
+    if (this.#coming + this.#line.size >= places) throw this.#full();
     this.#coming++;
     try {
       return await work();
@@ -70,9 +72,9 @@ export class Slots {
   }
 
   #full(): AsyncAgentsError {
-    const message = `${this.#limit} tasks are running and ${this.#maxLine} are queued. Wait until some have ended, or cancel some, then try again.`;
+    const message = `${this.#limit} tasks are running and ${this.maxLine} are queued. Wait until some have ended, or cancel some, then try again.`;
     return new AsyncAgentsError("too_many_tasks", message, {
-      details: { at_work: this.#limit, in_line: this.#maxLine },
+      details: { at_work: this.#limit, in_line: this.maxLine },
     });
   }
 

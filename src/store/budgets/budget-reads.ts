@@ -2,7 +2,7 @@
  * Reads budgets and which tasks count in them, with locks for those who are about to change them. Rows are locked in
  * the order of their ids, so that nobody waits in a circle.
  */
-import { type Kysely, sql } from "kysely";
+import { type ExpressionBuilder, type Kysely, sql } from "kysely";
 import type { Budget } from "../../model/budgets/budget.ts";
 import type { Chain } from "../../model/budgets/chain.ts";
 import { clamp } from "../clamp.ts";
@@ -11,6 +11,8 @@ import type { Schema } from "../schema.ts";
 import { dialectOf } from "../sql/dialect.ts";
 import type { BudgetQuery } from "./records.ts";
 import { BUDGET_COLUMNS, type BudgetRow, budgetOf } from "./rows.ts";
+
+const MOST_FORGOTTEN = 100;
 
 /** A budget that a task counts in. */
 export interface BudgetLink {
@@ -105,13 +107,16 @@ export async function budgetsAmong(kysely: Kysely<Schema>, taskIds: readonly str
 
 /** Removes those of these budgets in which no stored task counts any more. */
 export async function removeUnused(kysely: Kysely<Schema>, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
+  if (ids.length > 0) await kysely.deleteFrom("budgets").where("id", "in", ids).where(isUnused).execute();
+}
+
+/** Removes budgets that were set before a time, and in which no stored task counts any more: some of them. */
+export async function removeForgotten(kysely: Kysely<Schema>, setBefore: number): Promise<void> {
+  const found = kysely.selectFrom("budgets").select("id").where("set_at", "<", setBefore).where(isUnused);
+  await kysely.deleteFrom("budgets").where("id", "in", found.limit(MOST_FORGOTTEN)).execute();
+}
+
+function isUnused({ not, exists, selectFrom }: ExpressionBuilder<Schema, "budgets">) {
   const own = sql.ref<string>("budgets.id");
-  await kysely
-    .deleteFrom("budgets")
-    .where("id", "in", ids)
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom("task_budgets").select("task_id").where("task_budgets.budget_id", "=", own))),
-    )
-    .execute();
+  return not(exists(selectFrom("task_budgets").select("task_id").where("task_budgets.budget_id", "=", own)));
 }

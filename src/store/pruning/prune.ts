@@ -6,7 +6,7 @@
 import { type Kysely, sql } from "kysely";
 import { STATUSES, type Status } from "../../model/task.ts";
 import { raiseBoardVersion } from "../board/version.ts";
-import { budgetsAmong, removeUnused } from "../budgets/budget-reads.ts";
+import { budgetsAmong, removeForgotten, removeUnused } from "../budgets/budget-reads.ts";
 import type { Database, Dialect } from "../database.ts";
 import { placeOf } from "../feed.ts";
 import { readMeta } from "../meta.ts";
@@ -62,7 +62,8 @@ export async function pruneStep(
     const found = await selectCandidates(kysely, request).execute();
     const tasks = dialect === "postgres" ? await lockTasks(kysely, found, request) : found;
     const { free, kept } = await divide(kysely, dialect, tasks, request);
-    return { removed: await removeTasks(kysely, free, request.endedBefore), kept, next: nextOf(found) };
+    const removed = await removeTasks(kysely, free, request);
+    return { removed, kept, next: nextOf(found) };
   });
 }
 
@@ -128,7 +129,7 @@ async function countRows(kysely: Kysely<Schema>, tasks: readonly PruneCandidate[
 async function removeTasks(
   kysely: Kysely<Schema>,
   tasks: readonly PruneCandidate[],
-  endedBefore: number,
+  { endedBefore, ids: named, after }: PruneRequest,
 ): Promise<PruneStep["removed"]> {
   const removed: Record<string, number> = { tasks: tasks.length };
   if (tasks.length === 0) return removed;
@@ -140,7 +141,9 @@ async function removeTasks(
     removed[table] = Number(numDeletedRows);
   }
   await kysely.deleteFrom("tasks").where("id", "in", ids).execute();
-  await removeUnused(kysely, budgets);
+  // A session goes on after somebody removed its tasks, and what they spent stays counted.
+  await removeUnused(kysely, named === undefined ? budgets : budgets.filter((id) => id.startsWith("task:")));
+  if (named === undefined && after === null) await removeForgotten(kysely, endedBefore);
   await removeParents(kysely, tasks, endedBefore);
   await subtractTasks(kysely, countsByAgent(tasks));
   if (removed.board_sessions !== 0) await raiseBoardVersion(kysely);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { PERSON } from "../../../src/engine/launch.ts";
 import { editTask, type TaskEdit } from "../../../src/engine/queue/after.ts";
+import { Slots } from "../../../src/engine/runs/slots.ts";
 import { fail, gate, say } from "../../../src/hosts/scripted/script.ts";
 import type { IfFailed } from "../../../src/model/after.ts";
 import { awaitsOthers, type Task } from "../../../src/model/task.ts";
@@ -18,6 +19,17 @@ const edit = (world: World, side: Side, task: Task, change: TaskEdit) =>
   editTask({ store: side.store, now: world.now }, task, change);
 
 describe("a task that starts after others", () => {
+  test("counts as one of those that wait: of these there may be only so many", async () => {
+    const world = newWorld();
+    const side = await world.side({ slots: new Slots(1, 2) });
+    const parent = world.parent();
+    const one = await launch(side, parent, world.script(gate("one"), say("1")));
+    for (const text of ["2", "3"]) await next(side, parent, world.script(say(text)), [one]);
+    expect(await codeOf(next(side, parent, world.script(say("4")), [one]))).toBe("too_many_tasks");
+    side.host.gate("one").open();
+    await ended(side, one);
+  });
+
   test("waits without a session, starts once when the last one has ended, and is given the results", async () => {
     const world = newWorld();
     const side = await world.side();

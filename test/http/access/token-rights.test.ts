@@ -101,7 +101,7 @@ describe("a launch token", () => {
     const params = { name: "launch_task", arguments: { prompt: "x", directory: world.work, queue: {} } };
     const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
     const asModel = { accept: "application/json, text/event-stream", "x-asyncagents-depth": "0" };
-    expect(await (await post("/mcp", admin, call, asModel)).text()).toContain("3 tasks wait for a runner already");
+    expect(await (await post("/mcp", admin, call, asModel)).text()).toContain("3 tasks wait already");
     expect((await queued(admin)).status).toBe(201);
     const own = await world.json<{ id: string }>("run", "--queue", "--host", "opencode", "x");
     for (const { id } of (await world.json<{ tasks: { id: string }[] }>("ls")).tasks) await world.cli("cancel", id);

@@ -12,6 +12,7 @@ import { LONG_TEST_TIMEOUT_MS, type StoreBed } from "./store-bed.ts";
 
 const dollars = (cost: number) => ({ ...NO_LIMITS, cost });
 const SESSION = "session:parent";
+const PRUNE = { endedBefore: 1_000_000, after: null, dryRun: false };
 
 const progressed = (cost: number, tokens = 10, run = 0): TaskEvent => ({
   type: "run.progressed",
@@ -289,13 +290,29 @@ export function budgetStoreSuite({ fresh, handles }: StoreBed): void {
     await launch(store, "b");
     await store.apply("a", failed(0.5));
     await store.dropNotices("parent", "told", 40);
-    const request = { endedBefore: 1_000_000, after: null, dryRun: false };
     await store.apply("b", failed(0.25));
     await store.dropNotices("parent", "told", 40);
-    await store.prune({ ...request, ids: ["a"] });
+    await store.prune({ ...PRUNE, ids: ["a"] });
     expect(await store.budgets.get("task:a")).toBeNull();
     expect(await budget(store)).toMatchObject({ spent: { cost: 0.75 }, tasks: 2 });
-    await store.prune({ ...request, ids: ["b"] });
+    await launch(store, "newest", {}, { parentSessionId: "third", batchId: "third" });
+    await store.prune(PRUNE);
+    expect(await store.task("b")).toBeNull();
+    expect(await store.budgets.get(SESSION)).toBeNull();
+  });
+
+  test("who removes the tasks of a session does not get its budget back; it is forgotten with what is as old", async () => {
+    const store = await fresh();
+    await launch(store, "a", { session: dollars(3), task: dollars(1) });
+    await launch(store, "b", {}, { parentSessionId: "other" });
+    for (const id of ["a", "b"]) await store.apply(id, failed(0.5));
+    for (const parent of ["parent", "other"]) await store.dropNotices(parent, "told", 40);
+    await store.prune({ ...PRUNE, ids: ["a"] });
+    expect(await store.budgets.get("task:a")).toBeNull();
+    expect(await budget(store)).toMatchObject({ spent: { cost: 0.5 } });
+    await launch(store, "newest", {}, { parentSessionId: "third", batchId: "third" });
+    await store.prune(PRUNE);
+    expect(await store.task("b")).toBeNull();
     expect(await store.budgets.get(SESSION)).toBeNull();
   });
 }
