@@ -126,7 +126,7 @@ export async function startDaemon({ directory, configuration, environment, log }
 }
 
 function deskOf(
-  context: Pick<DeskContext, "store" | "machine" | "isAlive" | "maxQueued" | "budgets">,
+  context: Pick<DeskContext, "store" | "machine" | "isAlive" | "maxQueued" | "budgets" | "limits">,
   runner: Runner,
   makers: ReturnType<typeof hostMakers>,
 ): Desk {

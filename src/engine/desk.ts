@@ -11,6 +11,7 @@ import type { Door } from "../model/answer.ts";
 import { type Budget, budgetId, type NewBudgets, subjectOf } from "../model/budgets/budget.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
+import { limitsOf, type RunLimits } from "../model/limits.ts";
 import type { SteeringMessage } from "../model/steering.ts";
 import { awaitsRunner, isLive, type Task } from "../model/task.ts";
 import { type Clock, systemClock } from "../process/clock.ts";
@@ -43,6 +44,8 @@ export interface DeskContext {
   after?: Clock["after"];
   /** The budgets of queued tasks that bring none; none when absent. */
   budgets?: NewBudgets;
+  /** What the runs of queued tasks may use, if an agent asks for more; whatever it asks for when absent. */
+  limits?: RunLimits;
   /** How many tasks may wait for runners when a caller's launches are limited; no limit when absent. */
   maxQueued?: number;
   /** For a process that starts hosts itself: what opens a session in its host's own program; null if nothing does. */
@@ -111,7 +114,9 @@ export class Desk {
   enqueue(request: Omit<QueueRequest, "mostWaiting">, { isLimited }: { isLimited: boolean }): Promise<Task> {
     const { store, now = systemClock.now, newId = makeId, machine = "", maxQueued, budgets } = this.#context;
     const room = isLimited && maxQueued !== undefined ? { mostWaiting: maxQueued } : {};
-    return enqueueTask({ store, now, newId, machine }, PERSON, { ...request, ...room, ...(budgets && { budgets }) });
+    const limits = limitsOf(request, this.#context.limits ?? {});
+    const queued = { ...request, limits, ...room, ...(budgets && { budgets }) };
+    return enqueueTask({ store, now, newId, machine }, PERSON, queued);
   }
 
   budgets(query: BudgetQuery & { id?: string | undefined }): Promise<Budget[]> {

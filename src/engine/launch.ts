@@ -6,7 +6,7 @@ import { type AgentInfo, isRefusal, splitModel } from "../hosts/host.ts";
 import type { After } from "../model/after.ts";
 import { type BudgetLimits, type NewBudgets, NO_LIMITS, stricter } from "../model/budgets/budget.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
-import type { RunLimits } from "../model/limits.ts";
+import { limitsOf, type RunLimits } from "../model/limits.ts";
 import { isLive, type Task, type Wake } from "../model/task.ts";
 import { isResumable, type Transition } from "../model/transition.ts";
 import { isSameMachine } from "../process/machine.ts";
@@ -45,7 +45,7 @@ export interface LaunchRequest {
   batch: string | null;
   /** `provider/model`. When absent: the agent's own, or the caller's. */
   model?: string;
-  /** The limits of its first run. Those of the settings when absent. */
+  /** The limits of its first run. Those of the settings when absent; an agent can only lower these. */
   limits?: RunLimits;
   /** Which ends start a turn of the caller. As in the settings when absent. */
   wake?: Wake;
@@ -119,7 +119,8 @@ export class Launcher {
   #hold(caller: Caller, request: LaunchRequest & { after: After }, agent: AgentInfo): Promise<Task> {
     const { store, instance, settings, host, now, newId } = this.#context;
     const { directory, machine } = instance;
-    const { description, prompt, batch, limits = {}, wake = settings.wake, after, budget, isAgents } = request;
+    const { description, prompt, batch, wake = settings.wake, after, budget, isAgents } = request;
+    const limits = limitsOf(request, settings.limits);
     const { mostWaiting } = this.#driver;
     const held = {
       description,
@@ -144,7 +145,7 @@ export class Launcher {
   }
 
   async #launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
-    const { reach } = this.#context;
+    const { reach, settings } = this.#context;
     const launch = this.#launchOf(caller, request, agent);
     const run = { messageId: launch.messageId, launchId: launch.id, taskId: null };
     await this.#open(caller, request, launch).catch(this.#givingUp(run));
@@ -155,7 +156,7 @@ export class Launcher {
       const created = await this.#unlessLost(this.#create(launch, sessionId), stored).catch(this.#givingUp(stored));
       if (!created.changed) return this.#givingUp(run)(notCreated(created.task, launch, sessionId));
       reach("row-written");
-      this.#driver.begin(created.task, request.limits);
+      this.#driver.begin(created.task, limitsOf(request, settings.limits));
       return created.task;
     });
   }

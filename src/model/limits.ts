@@ -36,6 +36,19 @@ export interface Limits {
 /** Limits that can be set for a single run. */
 export type RunLimits = Partial<Pick<Limits, "runMs" | "cost">>;
 
+/** What whoever launches a run sets for it. An agent lowers what is configured; a person may raise it, too. */
+export function limitsOf(
+  { limits = {}, isAgents = false }: { limits?: RunLimits; isAgents?: boolean },
+  configured: RunLimits,
+): RunLimits {
+  if (!isAgents) return limits;
+  const least = (name: keyof RunLimits) => {
+    const given = [limits[name], configured[name]].filter((each) => each != null);
+    return given.length === 0 ? {} : { [name]: Math.min(...given) };
+  };
+  return { ...least("runMs"), ...least("cost") };
+}
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** The latest time that a Date can hold. */

@@ -116,6 +116,25 @@ describe("a run that exceeds its limits", () => {
     });
   });
 
+  test("an agent lowers what is configured for the runs that it launches, and a person may raise it", async () => {
+    const world = newWorld();
+    const given: unknown[] = [];
+    const asked = (host: ScriptedHost) => ({
+      prompt: (sessionId: string, input: PromptInput) => {
+        given.push(input.maxCost);
+        return host.prompt(sessionId, input);
+      },
+    });
+    const side = await world.side({ host: asked, settings: { limits: { ...DEFAULT_LIMITS, cost: 1 } } });
+    const parent = world.parent();
+    const ways = [{ limits: { cost: 9 } }, { limits: { cost: 0.5 } }, {}].flatMap((way) => [
+      { ...way, isAgents: true },
+      { ...way, isAgents: false },
+    ]);
+    for (const way of ways) await ended(side, await launch(side, parent, world.script(say("x")), way));
+    expect(given).toEqual([1, 9, 0.5, 0.5, 1, 1]);
+  });
+
   test("that were set for it alone: a host that enforces the cost itself is given those, and the configured ones for other runs", async () => {
     const world = newWorld();
     const given: unknown[] = [];
