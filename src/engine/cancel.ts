@@ -48,15 +48,16 @@ export class Canceller {
       const isOrphan = !(await this.#isDrivenElsewhere(task));
       const asked = await this.#request(task);
       // One that another instance took over in the meantime is stopped there.
-      if (asked.changed && isOrphan && asked.task.owner === task.owner) await this.#recover(asked.task);
+      const isLeft = asked.changed && isLive(asked.task.status) && asked.task.owner === task.owner;
+      if (isLeft && isOrphan) await this.#recover(asked.task);
       const isOver = ({ status, run }: Task) => !isLive(status) || run.number !== task.run.number;
       if (asked.changed) await this.#waiter.until(task.id, isOver, { timeout: OTHER_MS });
     }
     const after = (await store.task(task.id)) ?? task;
-    const isLeft = isLive(after.status) && after.run.number === task.run.number;
+    const isAsked = isLive(after.status) && after.run.number === task.run.number;
     // Its end could not be stored yet: the request must not be lost with this process.
-    if (isLeft && after.cancelRequestedAt === null) await this.#request(task);
-    return { task: after, asked: isLeft };
+    if (isAsked && after.cancelRequestedAt === null) await this.#request(task);
+    return { task: after, asked: isAsked };
   }
 
   /** Cancels each live task of a list. A task that cannot be stopped does not affect the others. */

@@ -10,7 +10,7 @@ import { attemptIdOf } from "../../model/board.ts";
 import { budgetId } from "../../model/budgets/budget.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { NewTask, TaskEventType } from "../../model/events.ts";
-import { retryInstead } from "../../model/retry.ts";
+import { cancelInstead, retryInstead } from "../../model/retry.ts";
 import { isSteering } from "../../model/steering.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { type Applied, type Transition, transition } from "../../model/transition.ts";
@@ -163,7 +163,8 @@ function isSpecial(change: TaskChange, before: Task | null, { queued, mayCreate,
     if ([attemptIdOf(task), task.parentSessionId, ...budgetsOf(task)].some((each) => ties.has(each))) return true;
   }
   if (before === null) return false;
-  if (ties.has(before.batchId) || retryInstead(before, event, 1) !== null) return true;
+  if (ties.has(before.batchId) || (retryInstead(before, event, 1) ?? cancelInstead(before, event)) !== null)
+    return true;
   // The end of a queued run that waits has to leave its line.
   return (
     isEnd({ event }) && cameFromQueue(before) && !["begun", "claimed"].includes(queued.get(before.id)?.state ?? "")

@@ -125,6 +125,9 @@ async function insertOne(
   return Number(inserted);
 }
 
+/** Longer than any claim lasts: one that says so was made before the clock was set back. */
+const LONGEST_CLAIM_MS = 300_000;
+
 /** Pending, due, and claimed by nobody. */
 function selectDue(kysely: Kysely<Schema>, channel: string, time: RawBuilder<number>) {
   return kysely
@@ -133,7 +136,13 @@ function selectDue(kysely: Kysely<Schema>, channel: string, time: RawBuilder<num
     .where("state", "=", "pending")
     .where("channel", "=", channel)
     .where("due_at", "<=", time)
-    .where(({ or, eb }) => or([eb("claimed_until", "is", null), eb("claimed_until", "<=", time)]))
+    .where(({ or, eb }) =>
+      or([
+        eb("claimed_until", "is", null),
+        eb("claimed_until", "<=", time),
+        eb("claimed_until", ">", sql<number>`${time} + ${LONGEST_CLAIM_MS}`),
+      ]),
+    )
     .orderBy("due_at")
     .orderBy("created_at")
     .orderBy("seq")

@@ -23,6 +23,8 @@ export interface QueueTables {
 
 type QueuedRow = RowOf<"queued_runs">;
 
+/** Longer than any runner's claims. */
+const LONGEST_LEASE_MS = 120_000;
 /** How many claims that ran out are put back at once. */
 const MOST_EXPIRED = 100;
 
@@ -39,7 +41,7 @@ export async function claimRuns(
   if (served.size === 0) return [];
   // Those of all lines count for the limits.
   const expired = isLimited ? stored.map(({ line }) => line) : [...served.keys()];
-  await putBackExpired(kysely, tables, expired, request.at);
+  await putBackExpired(kysely, tables, expired, request);
   const room = new Room(request.limits, isLimited ? await atWork(kysely, stored) : []);
   const taken: QueuedRow[] = [];
   const open = new Set(served.keys());
@@ -132,11 +134,21 @@ function serves(
   return isHere && hosts.includes(line.host) && line.labels.every((label) => labels.includes(label));
 }
 
-/** The runners of those claims died, or were too slow, before anything was prompted. */
-async function putBackExpired(kysely: Kysely<Schema>, tables: QueueTables, names: string[], at: number): Promise<void> {
+/**
+ * The runners of those claims died, or were too slow, before anything was prompted. A claim that lasts far too long was
+ * made before the clock was set back, and would keep its run until then.
+ */
+async function putBackExpired(
+  kysely: Kysely<Schema>,
+  tables: QueueTables,
+  names: string[],
+  { at, leaseMs }: Pick<ClaimRequest, "at" | "leaseMs">,
+): Promise<void> {
+  const now = databaseTime(tables.dialect, at);
+  const longest = sql<number>`${now} + ${Math.max(leaseMs, LONGEST_LEASE_MS)}`;
   const expired = claimedRuns(kysely)
     .where("line", "in", names)
-    .where("claimed_until", "<", databaseTime(tables.dialect, at))
+    .where(({ or, eb }) => or([eb("claimed_until", "<", now), eb("claimed_until", ">", longest)]))
     .limit(MOST_EXPIRED);
   await putBack(kysely, tables, expired);
 }

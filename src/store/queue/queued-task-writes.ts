@@ -1,11 +1,11 @@
 /**
  * Applies events to tasks, and keeps the queue true to them in the same transaction: an interrupted run with retries
- * left goes back to the queue instead of ending, a run that ends leaves it, and tasks that wait for this one are judged
- * when it ends or is resumed.
+ * left goes back to the queue instead of ending, one that waits there is cancelled at once, a run that ends leaves it,
+ * and tasks that wait for this one are judged when it ends or is resumed.
  */
 import type { Kysely } from "kysely";
 import type { TaskEvent } from "../../model/events.ts";
-import { retryInstead } from "../../model/retry.ts";
+import { cancelInstead, retryInstead } from "../../model/retry.ts";
 import { isLive } from "../../model/task.ts";
 import type { Transition } from "../../model/transition.ts";
 import type { Schema } from "../schema.ts";
@@ -29,6 +29,8 @@ export async function applyToTask(
 ): Promise<Transition> {
   let event = given;
   const outcome = await applyEvent(kysely, id, given, expected, (task) => {
+    event = cancelInstead(task, given) ?? given;
+    if (event !== given) return event;
     if (given.type !== "run.failed" || task.id === task.sessionId || retryInstead(task, given, 1) === null) return null;
     return retriesLeft(kysely, id).then((retries) => {
       event = retryInstead(task, given, retries) ?? given;

@@ -31,7 +31,7 @@ export async function applyEvent(
   taskId: string,
   input: TaskEvent,
   expected?: ExpectedOwner,
-  replaced: (task: Task, event: TaskEvent) => Promise<TaskEvent> | null = () => null,
+  replaced: (task: Task, event: TaskEvent) => Promise<TaskEvent> | TaskEvent | null = () => null,
 ): Promise<Transition> {
   const id = storableText(taskId);
   if ("task" in input && storableText(input.task.id) !== id) {

@@ -189,6 +189,16 @@ function claimTests(bed: StoreBed): void {
     expect(await begin(store, second)).toMatchObject({ changed: false, reason: "other_owner" });
   });
 
+  test("a claim that was made before the clock was set back runs out as well", async () => {
+    const store = await bed.fresh();
+    await enqueue(store, "a");
+    const first = await claimed(store, { leaseMs: 3_600_000 });
+    const second = await claimed(store, { runner: "another" });
+    expect([first.fence, second.fence]).toEqual([1, 2]);
+    expect(await begin(store, first)).toMatchObject({ changed: false, reason: "other_owner" });
+    expect(await begin(store, second)).toMatchObject({ changed: true });
+  });
+
   test("an extended claim does not run out", async () => {
     const store = await bed.fresh();
     await enqueue(store, "a");
@@ -300,6 +310,18 @@ function endTests(bed: StoreBed): void {
     expect((await store.apply("a", failed("the model refused"))).task?.status).toBe("error");
     await store.apply("b", { type: "cancel.requested", at: 2, run: 0 });
     expect((await store.apply("b", failed(INTERRUPTED))).task?.status).toBe("error");
+  });
+
+  test("a cancel that arrives when its run went back to the queue ends it: nobody else would, until it is begun again", async () => {
+    const store = await bed.fresh();
+    const interrupted = { type: "run.failed", at: 3, run: 0, error: INTERRUPTED, progress: null } as const;
+    await enqueue(store, "a", { retries: 1 });
+    await begin(store, await claimed(store));
+    expect((await store.apply("a", interrupted)).task).toMatchObject({ status: "running", phase: "queued" });
+    const cancelled = await store.apply("a", { type: "cancel.requested", at: 4, run: 0 });
+    expect(cancelled).toMatchObject({ changed: true, task: { status: "cancelled", run: { outcome: "cancelled" } } });
+    expect(await claim(store, { count: 9 })).toEqual([]);
+    expect((await store.feed(0)).at(-1)?.event).toMatchObject({ type: "run.cancelled", at: 4 });
   });
 }
 
