@@ -107,7 +107,7 @@ export class WorkLog {
   }
 
   wasRead(sessionId: string, from: number, until: number): boolean {
-    return (this.#reads.get(sessionId) ?? []).some((at) => at >= from && at <= until);
+    return (this.#reads.get(sessionId) ?? []).some((at) => at >= from && at < until);
   }
 
   began(messageId: string): void {

@@ -5,7 +5,6 @@
 import type { BoardParts } from "../../src/board/board-context.ts";
 import { followUp } from "../../src/board/follow-ups.ts";
 import { QueuePump } from "../../src/board/queue-pump.ts";
-import { NO_OTHERS } from "../../src/board/remote-operations.ts";
 import { TaskWorktrees } from "../../src/board/worktrees/task-worktrees.ts";
 import { DAEMON_HOST, Desk } from "../../src/engine/desk.ts";
 import type { Engine } from "../../src/engine/engine.ts";
@@ -33,7 +32,7 @@ interface Parts {
   parts: BoardParts;
   pump: QueuePump;
   /** Null in a seed without runners: then nobody asks through the store. */
-  asked: Askable | null;
+  asked: Askable;
 }
 
 export class DaemonRole implements Role {
@@ -42,12 +41,9 @@ export class DaemonRole implements Role {
   #process: SimulatedProcess;
   #hosts: SimulatedHost[] = [];
   #parts: Parts | null = null;
-  readonly #isAsked: boolean;
 
-  /** With `isAsked`, other processes ask it through the store, and it asks them. */
-  constructor(machine: Machine, isAsked: boolean) {
+  constructor(machine: Machine) {
     this.#machine = machine;
-    this.#isAsked = isAsked;
     this.#process = machine.start(this.name);
     this.#start();
   }
@@ -66,7 +62,7 @@ export class DaemonRole implements Role {
   }
 
   instances(): readonly string[] {
-    const own = this.#process.isAlive ? this.#parts?.asked?.instance.id : undefined;
+    const own = this.#process.isAlive ? this.#parts?.asked.instance.id : undefined;
     return own === undefined ? [] : [own];
   }
 
@@ -121,17 +117,11 @@ export class DaemonRole implements Role {
 
   /** Here, or through the store on the machine that has its session. */
   resume(taskId: string, prompt: string): Promise<{ run: { number: number } }> {
-    return this.#asked().resume(taskId, prompt);
+    return this.#running().asked.resume(taskId, prompt);
   }
 
   answer(taskId: string, decision: "once" | "reject"): Promise<void> {
-    return this.#asked().answer(taskId, decision);
-  }
-
-  #asked(): Askable {
-    const { asked } = this.#running();
-    if (asked === null) throw new Error("This daemon asks nobody.");
-    return asked;
+    return this.#running().asked.answer(taskId, decision);
   }
 
   #running(): Parts {
@@ -161,12 +151,12 @@ export class DaemonRole implements Role {
       engines: () => runner.engines(),
       open: (host, directory) => runner.open(host, directory),
     });
-    const asked = this.#isAsked ? askable(machine, surroundings, { host: DAEMON_HOST, desk, runner }) : null;
+    const asked = askable(machine, surroundings, { host: DAEMON_HOST, desk, runner });
     const changes = new Changes(surroundings);
     const parts: BoardParts = {
       ...surroundings,
       desk,
-      remote: asked?.remote ?? NO_OTHERS,
+      remote: asked.remote,
       newId: () => machine.newUuid(),
       worktrees: "/simulated",
       executors: async () => [],
@@ -182,8 +172,8 @@ export class DaemonRole implements Role {
         for (const entry of entries) pump.onEntry(entry);
       });
       await pump.start();
-      asked?.performer.start();
-      if (asked) await runner.register(asked.instance);
+      asked.performer.start();
+      await runner.register(asked.instance);
       this.#parts = { desk, runner, parts, pump, asked };
       void runner.recover();
     };
