@@ -32,6 +32,8 @@ const STORM_MS = 5 * 60_000;
 const PEACE_MS = 40 * 60_000;
 /** Runs that wait for each other take longer. */
 const QUEUE_PEACE_MS = 2 * PEACE_MS;
+/** A run that waits for its provider goes on at a time of the day: later, if the clock was set back meanwhile. */
+const CLOCKS_MS = 3 * 3_600_000;
 /** A call of the storm may still arrive that much later. */
 const AFTERMATH_MS = 160_000;
 /** For so long nothing was left to do: a call may fail for 30 s, and be tried again after a minute. */
@@ -199,9 +201,12 @@ async function assertTakenOver({ machine, truth, promises }: Stage, now: number)
 async function rest(stage: Stage, maxSteps: number): Promise<boolean> {
   const { machine, truth, parents } = stage;
   const { timeline } = machine;
-  const end = timeline.now + (stage.queue === null ? PEACE_MS : QUEUE_PEACE_MS);
+  const latest = timeline.now + CLOCKS_MS;
+  let end = timeline.now + (stage.queue === null ? PEACE_MS : QUEUE_PEACE_MS);
   const isBusy = async () => {
     const { tasks } = await truth.tasks({ status: ["running", "resumed"], limit: 200 });
+    const arePaused = tasks.some(({ phase }) => phase === "paused");
+    if (arePaused) end = Math.min(latest, Math.max(end, timeline.now + PEACE_MS));
     const lost = await waitingForNobody(stage, tasks);
     if (tasks.some(({ id }) => !lost.has(id)) || (await truth.launches()).length > 0) return true;
     if (

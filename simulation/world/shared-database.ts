@@ -4,7 +4,7 @@
  * time. Faults strike before a transaction, in it, or after its commit.
  */
 import type { Database as Sqlite } from "bun:sqlite";
-import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { Kysely } from "kysely";
 import type { TaskEvent } from "../../src/model/events.ts";
 import { SerialQueue } from "../../src/process/serial-queue.ts";
 import type { Database } from "../../src/store/database.ts";
@@ -91,17 +91,13 @@ export class SharedDatabase {
     const { kysely } = this.#connection;
     return {
       dialect: "sqlite",
-      clock: () => this.#clock(),
+      now: () => this.now(),
       read: (work) => work(kysely),
       write: (work) => work(kysely),
       onChange: () => () => {},
       hurry() {},
       close: async () => {},
     };
-  }
-
-  #clock(): RawBuilder<number> {
-    return sql`${this.now()}`;
   }
 
   /** Forgets everything: the next seed begins. */
@@ -169,7 +165,7 @@ export class SharedDatabase {
 
     return {
       dialect: "sqlite",
-      clock: () => this.#clock(),
+      now: () => this.now(),
       read: async (work) => {
         await reach();
         const isLost = faults.happens("query fails");

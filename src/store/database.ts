@@ -4,7 +4,7 @@
  * as `store_unavailable` with what to do. Writes may run at the same time: one that decides on what it read takes a
  * lock (`sql/lock.ts`) before it reads. Knows nothing about tasks.
  */
-import type { Kysely, RawBuilder } from "kysely";
+import type { Kysely } from "kysely";
 import type { Schema } from "./schema.ts";
 
 export type Dialect = "sqlite" | "postgres";
@@ -22,8 +22,8 @@ export interface WriteOptions {
 
 export interface Database {
   readonly dialect: Dialect;
-  /** The database's own clock in a query: ms since the epoch, when the query runs. */
-  clock(): RawBuilder<number>;
+  /** What `databaseTime` is given in queries: this machine's clock. */
+  now(): number;
   /** Runs reads. They see committed data, never an open write transaction. */
   read<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<T>;
   /**

@@ -4,7 +4,10 @@
  * machine's processes.
  */
 import { type Kysely, type RawBuilder, sql } from "kysely";
+import { preparedQuery } from "./compiled-query.ts";
+import { databaseTime } from "./database-time.ts";
 import type { RowOf, Schema } from "./schema.ts";
+import { dialectOf } from "./sql/dialect.ts";
 import { lock } from "./sql/lock.ts";
 import { together } from "./sql/together.ts";
 import type { Instance } from "./store.ts";
@@ -22,20 +25,17 @@ const COLUMNS = [
   "machine",
 ] as const;
 
-/** The database's clock, see `Database`. */
-type Clock = RawBuilder<number>;
-
 type InstanceRow = Pick<RowOf<"instances">, (typeof COLUMNS)[number]> & { lease_left: number | null };
 
 /** Waits for those who take over what it had: it knows what is still its own once it is registered. */
 export async function putInstance(
   kysely: Kysely<Schema>,
-  clock: Clock,
+  at: number,
   instance: Instance,
   leaseMs: number | null,
 ): Promise<void> {
   const { id, ...rest } = instanceRow(instance);
-  const values = { ...rest, lease_until: leaseEnd(clock, leaseMs) };
+  const values = { ...rest, lease_until: leaseEnd(kysely, at, leaseMs) };
   await together([
     lock(kysely, "instance", id),
     kysely
@@ -49,27 +49,30 @@ export async function putInstance(
 /** False if there is no such instance, or its lease is over. */
 export async function moveBeat(
   kysely: Kysely<Schema>,
-  clock: Clock,
+  at: number,
   id: string,
   leaseMs: number | null,
 ): Promise<boolean> {
-  const moved = await kysely
-    .updateTable("instances")
-    .set((row) => ({ beat: row("beat", "+", 1), lease_until: leaseEnd(clock, leaseMs) }))
-    .where("id", "=", id)
-    .where((row) => row.or([row("lease_until", "is", null), row("lease_until", ">", clock)]))
-    .returning("id")
-    .executeTakeFirst();
-  return moved !== undefined;
+  return (await updateBeat(kysely, { id, at, leaseMs })).length > 0;
 }
+
+const updateBeat = preparedQuery<{ id: string; at: number; leaseMs: number | null }, { id: string }>(
+  (kysely, { id, at, leaseMs }) =>
+    kysely
+      .updateTable("instances")
+      .set((row) => ({ beat: row("beat", "+", 1), lease_until: leaseEnd(kysely, at, leaseMs) }))
+      .where("id", "=", id)
+      .where((row) => row.or([row("lease_until", "is", null), row("lease_until", ">", timeOf(kysely, at))]))
+      .returning("id"),
+);
 
 export async function removeInstance(kysely: Kysely<Schema>, id: string): Promise<void> {
   await kysely.deleteFrom("instances").where("id", "=", id).execute();
 }
 
 /** Removes it in the statement that finds its lease over. False if it is registered and its lease is not over. */
-export async function expireInstance(kysely: Kysely<Schema>, clock: Clock, id: string): Promise<boolean> {
-  await kysely.deleteFrom("instances").where("id", "=", id).where("lease_until", "<=", clock).execute();
+export async function expireInstance(kysely: Kysely<Schema>, at: number, id: string): Promise<boolean> {
+  await kysely.deleteFrom("instances").where("id", "=", id).where("lease_until", "<=", timeOf(kysely, at)).execute();
   return !(await isRegistered(kysely, id));
 }
 
@@ -80,23 +83,33 @@ export async function lockUnregistered(kysely: Kysely<Schema>, id: string): Prom
 }
 
 async function isRegistered(kysely: Kysely<Schema>, id: string): Promise<boolean> {
-  const row = await kysely.selectFrom("instances").select("id").where("id", "=", id).executeTakeFirst();
-  return row !== undefined;
+  return (await selectId(kysely, { id })).length > 0;
 }
 
-export async function readInstances(kysely: Kysely<Schema>, clock: Clock): Promise<Instance[]> {
-  const rows = await kysely
+const selectId = preparedQuery<{ id: string }, { id: string }>((kysely, { id }) =>
+  kysely.selectFrom("instances").select("id").where("id", "=", id),
+);
+
+export async function readInstances(kysely: Kysely<Schema>, at: number): Promise<Instance[]> {
+  return (await selectInstances(kysely, { at })).map(instanceOf);
+}
+
+const selectInstances = preparedQuery<{ at: number }, InstanceRow>((kysely, { at }) =>
+  kysely
     .selectFrom("instances")
     .select(COLUMNS)
-    .select(sql<number | null>`lease_until - ${clock}`.as("lease_left"))
+    .select(sql<number | null>`lease_until - ${timeOf(kysely, at)}`.as("lease_left"))
     .orderBy("started_at")
-    .orderBy("id")
-    .execute();
-  return rows.map(instanceOf);
+    .orderBy("id"),
+);
+
+function timeOf(kysely: Kysely<Schema>, at: number): RawBuilder<number> {
+  return databaseTime(dialectOf(kysely), at);
 }
 
-function leaseEnd(clock: Clock, leaseMs: number | null): RawBuilder<number> | null {
-  return leaseMs === null ? null : sql<number>`${clock} + ${sql.lit(leaseMs)}`;
+/** Null if it has no lease. */
+function leaseEnd(kysely: Kysely<Schema>, at: number, leaseMs: number | null): RawBuilder<number> {
+  return sql<number>`${timeOf(kysely, at)} + ${leaseMs}`;
 }
 
 function instanceRow(instance: Instance): Omit<RowOf<"instances">, "lease_until"> {

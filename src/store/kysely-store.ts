@@ -56,7 +56,7 @@ import { kyselyTranscripts } from "./transcripts/kysely-transcripts.ts";
 
 /** `lines` hands out queued runs; where there is one writer at a time, our own tables do. */
 export function kyselyStore(database: Database, lines: Lines = tableLines): Store {
-  const { read, dialect, clock } = database;
+  const { read, dialect, now } = database;
   const tables = { dialect, lines };
   const write = <T>(work: (kysely: Kysely<Schema>) => Promise<T>, options?: WriteOptions) =>
     unlessRolledBack(
@@ -86,7 +86,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     board: kyselyBoard({ read, write }),
     access: kyselyAccess({ read, write }),
     queue: kyselyQueue(tables, { read, write, apply }),
-    runners: kyselyRunners({ read, write, clock }),
+    runners: kyselyRunners({ read, write, now }),
     transcripts: kyselyTranscripts({ read, write }),
     budgets: kyselyBudgets({ read, write }),
     notifications: kyselyNotifications({ dialect, read, write }),
@@ -115,8 +115,8 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     onChange: (listener) => database.onChange(listener),
 
     addInstance: (instance, leaseMs = null) =>
-      write((kysely) => putInstance(kysely, clock(), instance, leaseMs), { isUrgent: true }),
-    beat: (id, leaseMs = null) => write((kysely) => moveBeat(kysely, clock(), id, leaseMs), { isUrgent: true }),
+      write((kysely) => putInstance(kysely, now(), instance, leaseMs), { isUrgent: true }),
+    beat: (id, leaseMs = null) => write((kysely) => moveBeat(kysely, now(), id, leaseMs), { isUrgent: true }),
     endInstance: (id) =>
       write(
         async (kysely) => {
@@ -127,11 +127,11 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
       ),
     expireInstance: (id) =>
       write(async (kysely) => {
-        const isGone = await expireInstance(kysely, clock(), id);
+        const isGone = await expireInstance(kysely, now(), id);
         if (isGone) await releaseClaimsOf(kysely, tables, id);
         return isGone;
       }),
-    instances: () => read((kysely) => readInstances(kysely, clock())),
+    instances: () => read((kysely) => readInstances(kysely, now())),
 
     launches: (after) => read((kysely) => readLaunches(kysely, after)),
     closeLaunch: (id, by) => write((kysely) => removeLaunch(kysely, id, by)),

@@ -12,7 +12,7 @@ import type { Schema } from "./schema.ts";
 
 interface DatabaseDriver {
   dialect: Dialect;
-  clock: Database["clock"];
+  now: Database["now"];
   /** How many writes may run at a time; 1 when absent. */
   mostWrites?: number;
   read: Database["read"];
@@ -43,7 +43,7 @@ export function openDatabase(driver: DatabaseDriver): Database {
   };
   return {
     dialect: driver.dialect,
-    clock: driver.clock,
+    now: driver.now,
     async read(work) {
       ensureOpen();
       return driver.read(work);

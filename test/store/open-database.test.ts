@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { sql } from "kysely";
 import { openDatabase } from "../../src/store/open-database.ts";
 
 const CHANGE_SIGNAL = join(import.meta.dir, "../../src/store/change-signal.ts");
@@ -25,7 +24,7 @@ test("closing waits for the queued writes, and then until the driver has closed 
   const write = Promise.withResolvers<void>();
   const database = openDatabase({
     dialect: "postgres",
-    clock: () => sql`0`,
+    now: () => 0,
     read: () => Promise.reject(new Error("This test does not read.")),
     async write(work) {
       const result = await work(undefined as never);

@@ -2,7 +2,7 @@
 import { Database as Sqlite } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type CompiledQuery, Kysely, SqliteDialect, sql } from "kysely";
+import { type CompiledQuery, Kysely, SqliteDialect } from "kysely";
 import { kyselyStore } from "../../src/store/kysely-store.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Schema } from "../../src/store/schema.ts";
@@ -31,7 +31,7 @@ const kysely = new Kysely<Schema>({
 const unused = () => Promise.reject(new Error("These tests only read."));
 const store = kyselyStore({
   dialect: "sqlite",
-  clock: () => sql`0`,
+  now: () => 0,
   read: (work) => work(kysely),
   write: unused,
   onChange: () => () => {},

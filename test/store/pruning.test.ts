@@ -2,7 +2,7 @@
 import { Database as Sqlite } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { type CompiledQuery, Kysely, SqliteDialect, sql } from "kysely";
+import { type CompiledQuery, Kysely, SqliteDialect } from "kysely";
 import { DailyPrune } from "../../src/daemon/daily-prune.ts";
 import { systemClock } from "../../src/process/clock.ts";
 import { kyselyStore } from "../../src/store/kysely-store.ts";
@@ -70,7 +70,7 @@ test("each statement finds its rows by an index, whatever else is stored", async
   const run = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) => work(kysely);
   const database = {
     dialect: "sqlite",
-    clock: () => sql<number>`0`,
+    now: () => 0,
     read: run,
     write: run,
     onChange: () => () => {},

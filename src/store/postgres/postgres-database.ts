@@ -4,7 +4,6 @@
  * this file and `summary.ts` load `pg`, when a store is opened. Does not create tables.
  */
 import { createHash } from "node:crypto";
-import { sql } from "kysely";
 import type { ClientBase, Pool } from "pg";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Database } from "../database.ts";
@@ -64,7 +63,7 @@ export async function postgresDatabase(options: PostgresOptions): Promise<Databa
 
   const database = openDatabase({
     dialect: "postgres",
-    clock: () => sql`(extract(epoch from clock_timestamp()) * 1000)::double precision`,
+    now: () => Date.now(),
     mostWrites: poolMax - NOT_FOR_WRITES,
     hasUrgentWrites: true,
     read: (work) =>

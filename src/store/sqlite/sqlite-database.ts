@@ -3,7 +3,6 @@
  * `data_version` shows changes of other processes; the bell says when to look at once. Does not create tables.
  */
 import type { Database as Sqlite } from "bun:sqlite";
-import { sql } from "kysely";
 import type { LineLog } from "../../process/log.ts";
 import type { Database } from "../database.ts";
 import { openDatabase } from "../open-database.ts";
@@ -41,8 +40,7 @@ export async function sqliteDatabase(options: SqliteDatabaseOptions): Promise<Da
 
   return openDatabase({
     dialect: "sqlite",
-    // The file is on this machine, and so is its clock.
-    clock: () => sql`${Date.now()}`,
+    now: () => Date.now(),
     read: (work) => retryWhileBusy(() => work(reader.kysely), { shouldRetry: isBusy, limit }).catch(fail),
     async write(work) {
       await breakIfDue();
