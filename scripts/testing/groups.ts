@@ -67,6 +67,7 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/claude/tasks/recovery", weight: 7 },
   { folder: "test/claude/", weight: 2 },
   { folder: "test/daemon/clones", weight: 40 },
+  { folder: "test/daemon/many-launches", weight: 8 },
   { folder: "test/daemon/daemon", weight: 9 },
   { folder: "test/daemon/postgres", weight: 8 },
   { folder: "test/engine/machines", weight: 11 },
