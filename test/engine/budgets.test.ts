@@ -9,8 +9,9 @@ import { ask, call, gate, say } from "../../src/hosts/scripted/script.ts";
 import type { ScriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { NO_LIMITS } from "../../src/model/budgets/budget.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
+import { DEFAULT_LIMITS } from "../../src/model/limits.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { codeOf, ended, launch, newWorld, notices, type Side, when } from "./engine-bed.ts";
+import { codeOf, ended, launch, newWorld, notices, polls, type Side, when } from "./engine-bed.ts";
 
 const MINUTE = 60_000;
 const dollars = (cost: number) => ({ ...NO_LIMITS, cost });
@@ -176,9 +177,11 @@ test("a task that starts after others reserves its budget when it is launched, a
   expect(await budget(side, id)).toMatchObject({ reserved: { cost: 0 }, live: 0 });
 });
 
-test("a request waits for the others of its budget, and none begins when nothing is left", async () => {
+test("a request waits for the others of its budget, which is no stall, and none begins when nothing is left", async () => {
   const world = newWorld();
-  const side = await world.side({ host: costing(0.5), settings: { budgets: { session: dollars(1) } } });
+  const limits = { ...DEFAULT_LIMITS, stallMs: 10_000 };
+  const settings = { pollMs: 5, limits, budgets: { session: dollars(1) } };
+  const side = await world.side({ host: costing(0.5), settings });
   const parent = world.parent();
   const tasks = [];
   for (const name of ["a", "b"]) {
@@ -192,6 +195,10 @@ test("a request waits for the others of its budget, and none begins when nothing
     hasBegun = true;
   });
   await side.engine.mayRequest(a);
+  world.pass(11_000);
+  await eventually(side.store, async () => (await side.store.task(a))?.phase === "stalled" || null);
+  await polls(side, 2);
+  expect(await side.store.task(b)).toMatchObject({ phase: "working" });
   expect(hasBegun).toBe(false);
   side.host.gate("a").open();
   await second;

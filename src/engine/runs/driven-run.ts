@@ -62,6 +62,8 @@ export class DrivenRun {
   place: Place | null = null;
   #live: LiveRun;
   #isStopped = false;
+  /** How many of its requests to a model wait for its budgets. */
+  #heldUp = 0;
 
   constructor(context: EngineContext, surroundings: RunSurroundings, task: Task, live: LiveRun) {
     this.#context = context;
@@ -77,6 +79,11 @@ export class DrivenRun {
 
   get live(): LiveRun {
     return this.#live;
+  }
+
+  /** Whether a request of it waits until its budgets allow it. */
+  get isHeldUp(): boolean {
+    return this.#heldUp > 0;
   }
 
   get sessionId(): string {
@@ -350,6 +357,11 @@ export class DrivenRun {
    * is stored first. If that cannot be found out, the request is not held up.
    */
   async mayRequest(): Promise<string | null> {
+    this.#heldUp++;
+    return this.#untilAllowed().finally(() => this.#heldUp--);
+  }
+
+  async #untilAllowed(): Promise<string | null> {
     const { store, monotonic } = this.#context;
     // What its session does while it is paused, somebody else wants.
     const isAtWork = () =>

@@ -366,9 +366,11 @@ export class Driver {
       this.#logFailure("the status call failed; the next poll tries again", thrown);
     }
     await this.readBudgets();
-    // A run that waits for a task of its own shows no work, and is fine.
+    // A run that waits for a task of its own, or for its budgets, shows no work, and is fine.
     const parents = new Set([...this.#runs.values()].map(({ task }) => this.rootOf(task.parentSessionId)));
-    for (const run of this.#runs.values()) run.tell({ type: "poll.done", hasTasks: parents.has(run.sessionId) });
+    for (const run of this.#runs.values()) {
+      run.tell({ type: "poll.done", isWaiting: parents.has(run.sessionId) || run.isHeldUp });
+    }
     this.#schedulePoll(false);
   }
 

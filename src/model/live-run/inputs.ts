@@ -58,9 +58,10 @@ export type PollInput =
   /** Null: the host did not list the session among those that are not idle. `askedAt`: when the call was made. */
   | { type: "status.read"; status: SessionStatus | null; askedAt: number }
   /**
-   * The poll is over. `hasTasks`: the run launched tasks that are at work, so it may be quiet while it waits for them.
+   * The poll is over. `isWaiting`: for tasks that the run launched, or until its budgets allow its next request; so it
+   * may be quiet.
    */
-  | { type: "poll.done"; hasTasks: boolean };
+  | { type: "poll.done"; isWaiting: boolean };
 
 type SessionStatus = { state: "busy" } | ({ state: "retrying" } & Retrying);
 

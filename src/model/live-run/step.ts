@@ -154,7 +154,7 @@ function polled(run: LiveRun, input: PollInput, at: Moment): RunStep {
           then(phaseAgain(run), (next) => followDue(next, at)),
           (next) => steerAgain(next, at),
         ),
-        (next) => saveTime(checkLimits(next, input.hasTasks, at), at),
+        (next) => saveTime(checkLimits(next, input.isWaiting, at), at),
       );
   }
 }
@@ -182,7 +182,7 @@ function statusRead(
  * Lets a paused run go on when its time has come. Stops a run that exceeds its limits, and sees to one that shows no
  * sign of life, unless it waits for a person. What works beside an open request counts as any other work.
  */
-function checkLimits(run: LiveRun, hasTasks: boolean, at: Moment): RunStep {
+function checkLimits(run: LiveRun, isWaiting: boolean, at: Moment): RunStep {
   if (run.ending !== null) return writeAgain(run, at);
   if (run.stopping !== null) return unchanged(run);
   if (run.cancelReason !== null) return stop(run, { outcome: "cancelled", reason: run.cancelReason }, at);
@@ -193,7 +193,9 @@ function checkLimits(run: LiveRun, hasTasks: boolean, at: Moment): RunStep {
   const breach = breachOf(standing, run.limits) ?? (isAsking ? null : triedTooOften(run, at));
   if (breach !== null) return stop(run, { outcome: "error", error: breach }, at);
   if (isAsking) return unchanged(run);
-  if (run.phase !== "working" || hasTasks || !isQuiet(standing, run)) return unchanged(run);
+  // From the end of that on it may be quiet again.
+  if (isWaiting) return unchanged({ ...run, activity: { ...run.activity, seenAt: at.awake } });
+  if (run.phase !== "working" || !isQuiet(standing, run)) return unchanged(run);
   return afterStall(run, standing, at) ?? enterPhase(run, "stalled", null, at);
 }
 

@@ -129,7 +129,7 @@ const inputs: { [Type in RunInput["type"]]: fc.Arbitrary<Fields<Type>> } = {
     ),
     askedAt: fc.constantFrom(0, Number.MAX_SAFE_INTEGER),
   }),
-  "poll.done": fc.record({ hasTasks: fc.boolean() }),
+  "poll.done": fc.record({ isWaiting: fc.boolean() }),
   woken: fc.record({ name: fc.constantFrom("save" as const, "search" as const) }),
   cancel: fc.record({ reason: text }),
   "budgets.read": fc.record({

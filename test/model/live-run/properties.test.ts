@@ -245,7 +245,7 @@ describe("a run in a world that loses, repeats and fails", () => {
           if (index < 0) break;
           walk.answer(index, "failed");
           const isWanted = walk.run.stopping === null && walk.run.ending === null;
-          const { effects } = walk.feed({ type: "poll.done", hasTasks: false });
+          const { effects } = walk.feed({ type: "poll.done", isWaiting: false });
           if (isWanted) expect(effects.map(({ type }) => type)).toEqual(["abort"]);
         }
         for (let round = 0; round < 40 && !over(walk.run); round++) {
@@ -301,10 +301,10 @@ describe("a run in a world that loses, repeats and fails", () => {
         fc.pre(walk.run.requests.size > 0 && !over(walk.run));
         fc.pre(walk.run.cancelReason === null && walk.run.stopping === null && walk.run.ending === null);
         // A phase whose write failed is written again, once.
-        walk.feed({ type: "poll.done", hasTasks: false });
+        walk.feed({ type: "poll.done", isWaiting: false });
         walk.pass(10_000_000);
         // A rule that was due in the meantime is followed.
-        const { effects } = walk.feed({ type: "poll.done", hasTasks: false });
+        const { effects } = walk.feed({ type: "poll.done", isWaiting: false });
         const isSaid = (effect: RunEffect) =>
           effect.type === "write" ? isSteering(effect.event) : ["inspect", "steer", "rule"].includes(effect.type);
         expect(effects.filter((effect) => !isSaid(effect))).toEqual([]);

@@ -393,11 +393,14 @@ describe("requests and limits", () => {
     expect(effectsOf(after(working, ...waited, [limit + 1, polled]))).toEqual(["abort stop"]);
   });
 
-  test("a quiet run is stalled unless it waits for its own tasks, and works again with the next sign", () => {
+  test("a quiet run is stalled unless it waits for its own tasks or its budgets, and works again with the next sign", () => {
     const quiet = after(working, [LIMITS.stallMs + 10, polled]);
     expect(effectsOf(quiet)).toEqual(["stalled"]);
-    expect(effectsOf(after(working, [LIMITS.stallMs + 10, { type: "poll.done", hasTasks: true }]))).toEqual([]);
+    expect(effectsOf(after(working, [LIMITS.stallMs + 10, { type: "poll.done", isWaiting: true }]))).toEqual([]);
     expect(effectsOf(after(quiet.run, { type: "text.written" }))).toEqual(["working", "wake save 500"]);
+    const waited: Happening = [LIMITS.stallMs + 10, { type: "poll.done", isWaiting: true }];
+    expect(effectsOf(after(working, waited, [LIMITS.stallMs - 10, polled]))).toEqual([]);
+    expect(effectsOf(after(working, waited, [LIMITS.stallMs + 10, polled]))).toEqual(["stalled"]);
   });
 });
 

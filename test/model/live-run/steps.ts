@@ -21,7 +21,7 @@ export function after(run: LiveRun, ...happenings: Happening[]): RunStep {
 }
 
 export const begun: Happening[] = [{ type: "turn.came" }, { type: "prompt.accepted" }];
-export const polled: RunInput = { type: "poll.done", hasTasks: false };
+export const polled: RunInput = { type: "poll.done", isWaiting: false };
 export const shown = (
   name: "hint" | "status" | "search",
   fields: Partial<Evidence> = {},

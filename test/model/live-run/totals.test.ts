@@ -65,7 +65,7 @@ class Driven {
 
   /** Its time has come: the next prompt is on its way. */
   goOn(): this {
-    return this.feed({ type: "poll.done", hasTasks: false }, { type: "turn.came" }, { type: "continued" });
+    return this.feed({ type: "poll.done", isWaiting: false }, { type: "turn.came" }, { type: "continued" });
   }
 
   cancel(): this {
@@ -85,7 +85,7 @@ test("working time is that of all prompts, without pauses and without the way of
   driven.pass(2 * HOUR).goOn();
   expect(driven.run.stage.name).toBe("prompting");
   // LIMITS allow ten minutes of work: neither the pause nor a slow host counts.
-  driven.pass(20 * MINUTE).feed({ type: "poll.done", hasTasks: false });
+  driven.pass(20 * MINUTE).feed({ type: "poll.done", isWaiting: false });
   expect(driven.run.stopping).toBeNull();
   driven
     .feed({ type: "prompt.accepted" })
@@ -110,7 +110,7 @@ test("the time that counts for the limit of a run goes on after a pause where it
     .pass(2 * HOUR)
     .goOn()
     .feed({ type: "prompt.accepted" });
-  driven.pass(5 * MINUTE).feed({ type: "text.written" }, { type: "poll.done", hasTasks: false });
+  driven.pass(5 * MINUTE).feed({ type: "text.written" }, { type: "poll.done", isWaiting: false });
   expect(driven.run.stopping?.verdict).toMatchObject({ error: expect.stringContaining("took longer than 10 minutes") });
 });
 
@@ -146,7 +146,7 @@ test("another process that takes up a paused run adds to what the first one stor
   const adopted = transition(task, { type: "task.adopted", at: now.wall, owner: "other" });
   if (!adopted.changed) throw new Error(adopted.reason);
   const other = new Driven(adopted.task, adoptPaused(adopted.task, LIMITS, { awake: 1_000, wall: 1_000 }).run);
-  other.pass(2 * HOUR).feed({ type: "poll.done", hasTasks: false }, { type: "aborted", purpose: { name: "pause" } });
+  other.pass(2 * HOUR).feed({ type: "poll.done", isWaiting: false }, { type: "aborted", purpose: { name: "pause" } });
   other
     .goOn()
     .feed({ type: "prompt.accepted" }, counted("b", 30, 0.2))

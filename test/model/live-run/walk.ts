@@ -168,7 +168,7 @@ export class Walk {
     if (closed.length > 0) this.feed({ type: "session.answered", requestIds: closed, answer: null });
     const status = state === "retrying" ? { state, reason: "overloaded", count: 1 } : { state: "busy" as const };
     this.feed({ type: "status.read", askedAt, status: state === "idle" ? null : status });
-    this.feed({ type: "poll.done", hasTasks: false });
+    this.feed({ type: "poll.done", isWaiting: false });
   }
 
   /** Nothing fails any more, and the agent brings its work to an end: the run must get to its own. */
