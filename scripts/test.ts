@@ -34,7 +34,9 @@ async function main(filters: string[]): Promise<boolean> {
 
   console.log("");
   for (const failure of verdict.failures) console.log(`(fail) ${failure}`);
-  console.log(`wall time: ${((Date.now() - started) / 1000).toFixed(1)} s`);
+  const cpuSeconds = groups.reduce((sum, group) => sum + group.cpuSeconds, 0);
+  const wallSeconds = (Date.now() - started) / 1000;
+  console.log(`wall time: ${wallSeconds.toFixed(1)} s; processor time of the tests: ${cpuSeconds.toFixed(0)} s`);
   console.log(`requirements proven: ${verdict.proven} of ${known.length}`);
   console.log(`${verdict.passed} passed, ${verdict.failures.length} failed`);
   return verdict.failures.length === 0;
@@ -76,6 +78,9 @@ async function runGroups(files: string[]): Promise<GroupReport[]> {
   }, PROGRESS_MS);
   await Promise.all(Array.from({ length: LANES }, lane));
   clearInterval(progress);
+  const heaviest = done.toSorted((one, other) => other.cpuSeconds - one.cpuSeconds);
+  const lines = heaviest.map(({ cpuSeconds, name, files }) => `${cpuSeconds.toFixed(1)} ${name} ${files.join(" ")}\n`);
+  await Bun.write(join(reports, "processor-time.txt"), lines.join(""));
   return done;
 }
 

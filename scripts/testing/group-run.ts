@@ -13,6 +13,8 @@ export interface GroupReport {
   name: string;
   files: string[];
   tests: TestResult[];
+  /** Processor time of the group and of what it started and waited for. Busy machines make only the wall time longer. */
+  cpuSeconds: number;
   /** Why the group itself failed, beyond its tests. */
   crash?: string;
 }
@@ -72,7 +74,8 @@ export function startGroup(root: string, folder: string, name: string, files: st
     const file = Bun.file(report);
     const tests = (await file.exists()) ? parseJunit(await file.text()) : [];
     const crash = silent ? `said nothing for ${SILENCE_LIMIT_MS / 1000} s and was ended` : crashOf(code, tests);
-    return { name, files, tests, ...(crash && { crash }) };
+    const cpuSeconds = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6;
+    return { name, files, tests, cpuSeconds, ...(crash && { crash }) };
   }
 
   return group;

@@ -9,7 +9,7 @@ function result(outcome: TestResult["outcome"], title = "a [AT-01.1]"): TestResu
 function run(tests: TestResult[], changes: Partial<Run> = {}, group: { files?: string[]; crash?: string } = {}): Run {
   return {
     checks: [{ name: "types", passed: true, output: "" }],
-    groups: [{ name: "group-1", files: ["test/a.test.ts"], tests, ...group }],
+    groups: [{ name: "group-1", files: ["test/a.test.ts"], tests, cpuSeconds: 0, ...group }],
     known: ["AT-01.1", "AT-01.2"],
     capabilities: [{ name: "all", ids: [/^AT-/], done: false }],
     filtered: false,
