@@ -6,7 +6,6 @@
 import type { StoredNotification } from "../engine/notifications/notifier.ts";
 import type { FleetRunner, QueuePlace } from "../engine/queue/fleet.ts";
 import type { Figures, Group, Overview } from "../engine/watching/overview.ts";
-import { subjectText } from "../model/budgets/budget-text.ts";
 import type { InboxEntry } from "../model/inbox.ts";
 import type { Message, MessagePart } from "../model/message.ts";
 import type { SteeringMessage } from "../model/steering.ts";
@@ -209,7 +208,7 @@ export function wireInboxEntry({ task, approval, since, text, answers, seen, ...
     requestId: entry.requestId,
     approvalId: approval?.id ?? null,
     budgetId: entry.budget?.id ?? null,
-    description: task?.description ?? approval?.askedBy ?? (entry.budget ? subjectText(entry.budget) : ""),
+    description: task?.description ?? approval?.askedBy ?? entry.subject ?? "",
     agent: task?.agent ?? null,
     host: task?.host ?? null,
     directory: task?.directory ?? approval?.directory ?? "",

@@ -89,8 +89,9 @@ export class Overview {
     const { waiting, failed, conflicts } = await this.#store.inboxTasks({ failedAfter, limit: PAGE });
     const approvals = await this.#store.board.approvals("requested", { limit: PAGE, after: null });
     const budgets = await this.#store.budgets.list({ usedUpAfter: failedAfter, limit: PAGE });
+    const stopped = await this.#store.budgets.stopped(budgets.map(({ id }) => id));
     const isTruncated = [waiting, failed, conflicts, approvals, budgets].some(({ length }) => length === PAGE);
-    return { entries: inboxOf({ waiting, failed, conflicts, approvals, budgets }), isTruncated };
+    return { entries: inboxOf({ waiting, failed, conflicts, approvals, budgets, stopped }), isTruncated };
   }
 
   /** What people outside were told, newest first. */

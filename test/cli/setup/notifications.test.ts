@@ -91,6 +91,8 @@ test("a mistake in the settings is named, without its secret, and nothing starts
   expect(range.err).toContain("notifications.channels.phone.priority is wrong");
   const named = { channels: { phone: { type: "ntfy", topic: "x" } }, rules: [{ channels: ["fone"] }] };
   const rule = await configured({ notifications: named }).cli("ls");
-  expect(rule.err).toContain("notifications.rules[0] names the channel fone, which is not in notifications.channels. Known: phone.");
+  expect(rule.err).toContain(
+    "notifications.rules[0] names the channel fone, which is not in notifications.channels. Known: phone.",
+  );
   for (const { err } of [wrong, range, rule]) for (const secret of SECRETS) expect(err).not.toContain(secret);
 }, 60_000);

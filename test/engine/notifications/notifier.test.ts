@@ -101,20 +101,39 @@ describe("channels", () => {
     await notifier({ channels, rules: [{ kinds: ["budget"] }] });
     const at = clock.now();
     await create(store, "t1", { budgets: { batch: { ...NO_LIMITS, cost: 1 } } });
+    await create(store, "t2");
     for (const cost of [0.5, 0.85, 0.9, 1.2, 1.3]) {
       await store.apply("t1", { type: "run.progressed", at, run: 0, progress: { ...noProgress(at), cost } });
     }
-    await Promise.all([all.has(2), bare.has(2)]);
-    await whenStored(store, allIn("delivered", 4));
+    // What it stops is not told again, run by run; another error is.
+    const stop = "stopped: the budget of batch batch is used up ($1.30 of $1.00). What it did is in its session.";
+    for (const id of ["t1", "t2"]) {
+      await store.apply(id, { type: "run.failed", at, run: 0, error: stop, progress: noProgress(at) });
+    }
+    await create(store, "t3", { batchId: "other" });
+    const limit = "stopped: the run has cost $2.00, and the limit is $1.00.";
+    await store.apply("t3", { type: "run.failed", at, run: 0, error: limit, progress: noProgress(at) });
+    await Promise.all([all.has(3), bare.has(3)]);
+    await whenStored(store, allIn("delivered", 6));
     const told = (received: typeof all.received) =>
       received.map(({ json: { kind, title, text } }) => [kind, title, text]);
     expect(told(all.received)).toEqual([
-      ["budget", "Budget nearly used up: batch batch", "85 % of the budget of batch batch is used: $0.85 of $1.00"],
-      ["budget", "Budget used up: batch batch", "$1.20 of $1.00"],
+      [
+        "budget",
+        'Budget nearly used up: the batch of "Task t1"',
+        "85 % of the budget of batch batch is used: $0.85 of $1.00",
+      ],
+      [
+        "budget",
+        'Budget used up: the batch of "Task t1"',
+        "$1.20 of $1.00. Its runs are stopped; raise it: asyncagents budget set batch:batch …",
+      ],
+      ["budget", "Stopped at a limit: Task t3", limit],
     ]);
     expect(told(bare.received)).toEqual([
       ["budget", "Budget nearly used up", ""],
       ["budget", "Budget used up", ""],
+      ["budget", "Stopped at a limit", ""],
     ]);
   });
 
