@@ -280,7 +280,7 @@ describe("receivers that fail", () => {
   test("a failed attempt is repeated under the same id, after a growing pause, until it arrives", async () => {
     const { store, clock, notifier } = await notifierBed();
     const hook = receiver(() => new Response(null, { status: hook.received.length <= 2 ? 500 : 204 }));
-    await notifier({ channels: { ops: { type: "webhook", url: hook.url } } });
+    const own = await notifier({ channels: { ops: { type: "webhook", url: hook.url } } });
     await create(store, "t1");
     await store.apply("t1", completed(clock.now()));
     const [once] = await whenStored(store, ([row]) => row?.reason != null);
@@ -289,9 +289,15 @@ describe("receivers that fail", () => {
     clock.move(10_000);
     const [twice] = await whenStored(store, ([row]) => row?.attempts === 2 && row.dueAt > clock.now());
     expect((twice?.dueAt ?? 0) - clock.now()).toBeWithin(18_000, 20_001);
+    // It keeps failing: people are told, until something arrives again.
+    expect(await own.channels()).toMatchObject([{ failing: "the receiver answered 500", pending: 1 }]);
+    expect(await own.troubles()).toMatchObject([
+      { kind: "notifications_failing", message: expect.stringContaining("ops: the receiver answered 500") },
+    ]);
     clock.move(20_000);
     const [end] = await whenStored(store, allIn("delivered", 1));
     expect(end).toMatchObject({ attempts: 3, reason: null });
+    expect(await own.troubles()).toEqual([]);
     expect(new Set(hook.received.map(({ json }) => json.id)).size).toBe(1);
     expect(hook.received).toHaveLength(3);
   });
@@ -323,8 +329,20 @@ describe("receivers that fail", () => {
     expect(logged()).not.toContain("secret-path");
     const counts = { problem: null, pending: 0, held: 0, failed: 1 };
     expect(await own.channels()).toEqual([
-      { name: "redirecting", type: "webhook", target: `webhook at ${redirecting.url}`, ...counts },
-      { name: "gone", type: "slack", target: "Slack webhook at http://127.0.0.1:1", ...counts },
+      {
+        name: "redirecting",
+        type: "webhook",
+        target: `webhook at ${redirecting.url}`,
+        failing: reasons.redirecting ?? "",
+        ...counts,
+      },
+      {
+        name: "gone",
+        type: "slack",
+        target: "Slack webhook at http://127.0.0.1:1",
+        failing: reasons.gone ?? "",
+        ...counts,
+      },
     ]);
     redirecting.answer = () => new Response("ok");
     const failed = all.find(({ channel }) => channel === "redirecting");
