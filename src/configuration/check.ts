@@ -3,8 +3,8 @@
  * given and what is allowed, or the nearest known name. Nothing wrong is passed over. Reads no file. Pure.
  */
 import { z } from "zod";
-import { nearestOf } from "../model/near-words.ts";
 import { fieldOf, issueText, valueAt } from "../model/text/issue-text.ts";
+import { nearestOf } from "../model/text/near-words.ts";
 import type { Setting } from "./section.ts";
 import type { Sections } from "./sections.ts";
 
@@ -51,7 +51,7 @@ export function checkSettings(
   }
 }
 
-/** What is wrong with the value of a setting; empty if nothing is. What is wrong inside of it is named with its place. */
+/** What is wrong with the value of a setting; empty if nothing is. What is wrong inside is named with its place. */
 export function valueProblems({ kind, shown: masked }: Setting, value: unknown, name: string): string[] {
   const parsed = kind.schema.safeParse(value);
   if (parsed.success) return [];

@@ -4,7 +4,7 @@
  * message lists everything that is wrong. Changes nothing.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
-import { nearestOf } from "../model/near-words.ts";
+import { nearestOf } from "../model/text/near-words.ts";
 import { type Checked, checkFile, checkSettings, isObject, valueProblems } from "./check.ts";
 import { configurationFile, readConfigurationFile } from "./file.ts";
 import type { Setting } from "./section.ts";

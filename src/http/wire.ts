@@ -10,6 +10,7 @@ import type { InboxEntry } from "../model/inbox.ts";
 import type { Message, MessagePart } from "../model/message.ts";
 import type { SteeringMessage } from "../model/steering.ts";
 import type { PhaseDetail, Run, Task } from "../model/task.ts";
+import type { TaskCourse } from "../model/task-course.ts";
 import type { LogMessage, LogPart } from "../protocol/conversations.ts";
 import type { TaskSnapshot } from "../protocol/events.ts";
 import type { WireInboxEntry } from "../protocol/inbox.ts";
@@ -119,11 +120,16 @@ export function wireRunner(runner: FleetRunner, now: number): ServerRunner {
   };
 }
 
-/** A task in full, with the newest notice to its parent. */
-export function wireDetail(task: Task, notice: Awaited<ReturnType<Overview["notice"]>>): BackgroundTask {
-  if (notice === null) return { ...wireTask(task), notice };
+/** A task in full, with its course and the newest notice to its parent. */
+export function wireDetail(
+  task: Task,
+  notice: Awaited<ReturnType<Overview["notice"]>>,
+  { beganAt, answers }: TaskCourse,
+): BackgroundTask {
+  const course = { beganAt: isoOrNull(beganAt), answers: answers.map((each) => ({ ...each, at: iso(each.at) })) };
+  if (notice === null) return { ...wireTask(task), ...course, notice };
   const { kind, state, attempts, reason, nextTryAt } = notice;
-  return { ...wireTask(task), notice: { kind, state, attempts, reason, nextTryAt: isoOrNull(nextTryAt) } };
+  return { ...wireTask(task), ...course, notice: { kind, state, attempts, reason, nextTryAt: isoOrNull(nextTryAt) } };
 }
 
 function wirePhaseDetail(detail: PhaseDetail | null): BackgroundTask["phaseDetail"] {

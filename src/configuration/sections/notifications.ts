@@ -9,9 +9,9 @@ import {
   notificationRulesSchema,
   quietHoursSchema,
 } from "../../engine/notifications/notification-settings.ts";
-import { nearestOf } from "../../model/near-words.ts";
 import type { NotificationRule } from "../../model/notifications/notification-rules.ts";
 import type { QuietHours } from "../../model/notifications/quiet-hours.ts";
+import { nearestOf } from "../../model/text/near-words.ts";
 import { optional, setting } from "../section.ts";
 import type { ValueKind } from "../value-kinds.ts";
 

@@ -2,19 +2,30 @@
  * Says in words what a schema found wrong with a value: the field, and what it must be. Knows no schemas and throws
  * nothing. Pure.
  */
-import type { z } from "zod";
+
+/** Those of the schema library, as far as they are told. */
+export interface SchemaIssue {
+  code: string;
+  message: string;
+  expected?: unknown;
+  values?: readonly unknown[];
+  origin?: string;
+  minimum?: unknown;
+  maximum?: unknown;
+  inclusive?: boolean | undefined;
+}
 
 /** Follows the name of the field: "must be at least 1". */
-export function issueText(issue: z.core.$ZodIssue): string {
+export function issueText(issue: SchemaIssue): string {
   switch (issue.code) {
     case "invalid_type":
       return `must be ${article(issue.expected === "int" ? "whole number" : String(issue.expected))}`;
     case "invalid_value":
-      return `must be one of ${issue.values.map(String).join(", ")}`;
+      return `must be one of ${(issue.values ?? []).map(String).join(", ")}`;
     case "too_big":
-      return `must ${boundOf(issue.origin, `at most ${issue.maximum}`)}`;
+      return `must ${boundOf(issue.origin ?? "", `at most ${issue.maximum}`)}`;
     case "too_small":
-      return `must ${boundOf(issue.origin, `${issue.inclusive === false ? "above" : "at least"} ${issue.minimum}`)}`;
+      return `must ${boundOf(issue.origin ?? "", `${issue.inclusive === false ? "above" : "at least"} ${issue.minimum}`)}`;
     default:
       return `is not valid: ${issue.message}`;
   }
