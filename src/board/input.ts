@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import { AsyncAgentsError } from "../model/errors.ts";
+import { fieldOf, issueText, valueAt } from "../model/text/issue-text.ts";
 import { BOARD_OPERATIONS, type BoardOperationName } from "../protocol/operations.ts";
 import { isIdField, isUuid } from "./uuid.ts";
 
@@ -39,7 +40,7 @@ function refusal(issues: readonly z.core.$ZodIssue[], raw: unknown, fields: read
   const issue = missing ?? issues[0];
   const field = issue === undefined ? "" : fieldOf(issue.path);
   if (missing) {
-    const message = `${field} is missing. It ${problemOf(missing)}.`;
+    const message = `${field} is missing. It ${issueText(missing)}.`;
     return new AsyncAgentsError("missing_required", message, { details: { field } });
   }
   if (issue?.code === "unrecognized_keys") {
@@ -48,48 +49,8 @@ function refusal(issues: readonly z.core.$ZodIssue[], raw: unknown, fields: read
     const message = `There is no field ${JSON.stringify(place.slice(0, SHOWN))}. Known fields: ${fields.join(", ")}.`;
     return new AsyncAgentsError("invalid_input", message, { details: { field: place.slice(0, SHOWN) } });
   }
-  const message = issue === undefined ? "The input is not valid." : `${field} ${problemOf(issue)}.`;
+  const message = issue === undefined ? "The input is not valid." : `${field} ${issueText(issue)}.`;
   return new AsyncAgentsError("invalid_input", message, { details: { field } });
-}
-
-function problemOf(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case "invalid_type":
-      return `must be ${article(expectedOf(issue))}`;
-    case "invalid_value":
-      return `must be one of ${issue.values.map(String).join(", ")}`;
-    case "too_big":
-      return `must ${boundOf(issue.origin, `at most ${issue.maximum}`)}`;
-    case "too_small":
-      return `must ${boundOf(issue.origin, `at least ${issue.minimum}`)}`;
-    default:
-      return `is not valid: ${issue.message}`;
-  }
-}
-
-function boundOf(origin: string, bound: string): string {
-  if (origin === "string") return `have ${bound} characters`;
-  return origin === "array" ? `have ${bound} entries` : `be ${bound}`;
-}
-
-function expectedOf(issue: z.core.$ZodIssue): string {
-  const expected = issue.code === "invalid_type" ? String(issue.expected) : "value";
-  return expected === "int" ? "whole number" : expected;
-}
-
-function article(word: string): string {
-  return `${/^[aeiou]/.test(word) ? "an" : "a"} ${word}`;
-}
-
-function fieldOf(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, part) => {
-    if (typeof part === "number") return `${text}[${part}]`;
-    return text === "" ? String(part) : `${text}.${String(part)}`;
-  }, "");
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((inner, part) => (inner as Record<PropertyKey, unknown> | undefined)?.[part], value);
 }
 
 /** Checks every id and normalizes it to the form used in the store. */

@@ -125,11 +125,11 @@ export async function listInbox(
   { limit = INBOX_LIMIT }: Input<"list_inbox">,
 ): Promise<OperationOutput<"list_inbox">> {
   const { entries } = await new Overview(store).inbox({ failedAfter: now() - FAILED_HOURS * HOUR_MS });
-  const shown = entries.slice(0, limit).map(({ kind, text, task, approval, since }) => ({
+  const shown = entries.slice(0, limit).map(({ kind, text, task, approval, subject, since }) => ({
     kind,
     asked: text.slice(0, ASKED_CHARS),
     handle: task?.id ?? null,
-    description: task?.description ?? approval?.askedBy ?? "",
+    description: task?.description ?? approval?.askedBy ?? subject ?? "",
     agent: task?.agent ?? null,
     directory: task?.directory ?? approval?.directory ?? "",
     since: wireTime(since),

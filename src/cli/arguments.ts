@@ -5,7 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { isNear } from "../model/near-words.ts";
+import { isNear } from "../model/text/near-words.ts";
 import { type Command, type CommandOption, GLOBAL_OPTIONS } from "./command.ts";
 
 interface Chosen {

@@ -12,9 +12,9 @@ import { REPO_COMMANDS } from "./commands/board/repo.ts";
 import { REVIEW_COMMANDS } from "./commands/board/review.ts";
 import { daemonCommand, downCommand, restartCommand, upCommand } from "./commands/daemon.ts";
 import { exportCommand } from "./commands/export.ts";
-import { inboxCommand } from "./commands/inbox.ts";
+import { inboxCommand, inboxReadCommand } from "./commands/inbox.ts";
 import { linkCommand } from "./commands/link.ts";
-import { listCommand, showCommand } from "./commands/list.ts";
+import { listCommand } from "./commands/list.ts";
 import { logsCommand } from "./commands/logs.ts";
 import { mcpCommand } from "./commands/mcp.ts";
 import { openCommand } from "./commands/open.ts";
@@ -29,6 +29,7 @@ import { configCommand } from "./commands/setup/config.ts";
 import { doctorCommand } from "./commands/setup/doctor.ts";
 import { installCommand } from "./commands/setup/install.ts";
 import { NOTIFICATION_COMMANDS } from "./commands/setup/notifications.ts";
+import { showCommand } from "./commands/show.ts";
 import { BUDGET_COMMANDS } from "./commands/spending/budget.ts";
 import { statsCommand } from "./commands/spending/stats.ts";
 import {
@@ -65,6 +66,7 @@ export const COMMANDS: readonly Command[] = [
   tellCommand,
   attachCommand,
   inboxCommand,
+  inboxReadCommand,
   answerCommand,
   ...NOTIFICATION_COMMANDS,
   approvalsCommand,

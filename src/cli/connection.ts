@@ -104,7 +104,7 @@ export class Connection {
       return storeSetting(this.#configuration().store)?.shown ?? null;
     } catch (thrown) {
       if (findDaemon(this.#directory) === null) throw thrown;
-      this.#screen.hint(`${messageOf(thrown)}\nUntil then, the daemon uses the settings that it started with.`);
+      this.#screen.hint(messageOf(thrown));
       return undefined;
     }
   }

@@ -3,7 +3,7 @@
  * Pure.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
-import { isNear } from "../model/near-words.ts";
+import { isNear } from "../model/text/near-words.ts";
 import { usageOf } from "./arguments.ts";
 import { type Command, type CommandOption, GLOBAL_OPTIONS } from "./command.ts";
 import { EXIT_MEANINGS } from "./exit-codes.ts";

@@ -5,6 +5,7 @@
 import { resolve } from "node:path";
 import { isatty } from "node:tty";
 import { readConfiguration } from "../configuration/configuration.ts";
+import { findDaemon } from "../daemon/find-daemon.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { storageDirectory } from "../process/data-folder.ts";
 import { type CommandArguments, chooseCommand, parseArguments } from "./arguments.ts";
@@ -81,7 +82,8 @@ async function runCommand(command: Command, given: CommandArguments, screen: Scr
   const directory = storageDirectory();
   const { signal } = interruption;
   // Read at every call: a command may have set a variable for the daemon that it starts.
-  const configuration = () => readConfiguration({ directory, environment: process.env });
+  const daemonRuns = () => findDaemon(directory) !== null;
+  const configuration = () => readConfiguration({ directory, environment: process.env, daemonRuns });
   const invocation: Invocation = {
     arguments: given,
     screen,

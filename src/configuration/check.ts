@@ -3,7 +3,8 @@
  * given and what is allowed, or the nearest known name. Nothing wrong is passed over. Reads no file. Pure.
  */
 import { z } from "zod";
-import { nearestOf } from "../model/near-words.ts";
+import { fieldOf, issueText, valueAt } from "../model/text/issue-text.ts";
+import { nearestOf } from "../model/text/near-words.ts";
 import type { Setting } from "./section.ts";
 import type { Sections } from "./sections.ts";
 
@@ -15,6 +16,8 @@ export interface Checked {
 }
 
 const LONGEST_SHOWN = 60;
+/** An item of a list has to be recognised. */
+const LONGEST_ITEM = 200;
 
 export function checkFile(sections: Sections, content: unknown): Checked {
   const checked: Checked = { values: new Map(), problems: [] };
@@ -48,20 +51,69 @@ export function checkSettings(
   }
 }
 
-/** What is wrong with the value of a setting; empty if nothing is. */
+/** What is wrong with the value of a setting; empty if nothing is. What is wrong inside is named with its place. */
 export function valueProblems({ kind, shown: masked }: Setting, value: unknown, name: string): string[] {
   const parsed = kind.schema.safeParse(value);
   if (parsed.success) return [];
-  const strange = parsed.error.issues.filter((issue) => issue.code === "unrecognized_keys");
-  if (strange.length < parsed.error.issues.length) {
-    return masked
-      ? parsed.error.issues.map(({ path }) => `${[name, ...path].join(".")} is wrong: it must be ${kind.allowed}`)
-      : [`${name} is ${shown(value)}: it must be ${kind.allowed}`];
-  }
-  return strange.flatMap(({ path, keys }) => {
-    const prefix = `${[name, ...path].join(".")}.`;
-    return keys.map((key) => unknown(`${prefix}${key}`, keysAt(kind.schema, path), key, prefix));
+  const whole = masked
+    ? `${name} is wrong: it must be ${kind.allowed}`
+    : `${name} is ${shown(value)}: it must be ${kind.allowed}`;
+  const problems = parsed.error.issues.flatMap((issue) => {
+    const names = keysAt(kind.schema, issue.path);
+    // Of what has no fields, such as a list of words, the words for the whole say more.
+    const isPart = [names, ...issue.path.map((_, depth) => keysAt(kind.schema, issue.path.slice(0, depth)))].some(
+      (each) => each.length > 0,
+    );
+    const isWhole = issue.path.length === 0 && issue.code !== "unrecognized_keys" && !isOwnMessage(issue);
+    if (isWhole || !isPart) return [whole];
+    return partProblems(issue, { value, name, names, isMasked: masked !== undefined });
   });
+  return [...new Set(problems)];
+}
+
+interface Part {
+  /** Of the whole setting. */
+  value: unknown;
+  name: string;
+  /** The fields that the place of the issue may have. */
+  names: readonly string[];
+  isMasked: boolean;
+}
+
+function partProblems(issue: z.core.$ZodIssue, { value, name, names, isMasked }: Part): string[] {
+  const place = fieldOf([name, ...issue.path]);
+  const [first] = issue.path;
+  const isInItem =
+    typeof first === "number" && !isMasked && (issue.path.length > 1 || issue.code === "unrecognized_keys");
+  const item = isInItem ? ` It is in ${shown(valueAt(value, [first]), LONGEST_ITEM)}.` : "";
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => `${unknown(`${place}.${key}`, names, key, `${place}.`)}${item}`);
+  }
+  const given = valueAt(value, issue.path);
+  const choices = choicesOf(issue);
+  const near = choices === undefined || typeof given !== "string" ? undefined : nearestOf(choices, given);
+  const meant = near === undefined ? "" : ` Did you mean ${near}?`;
+  const is = given === undefined ? "is missing" : isMasked ? "is wrong" : `is ${shown(given, LONGEST_ITEM)}`;
+  return [`${place} ${is}: ${mustOf(issue, choices)}.${meant}${item}`];
+}
+
+function mustOf(issue: z.core.$ZodIssue, choices: readonly string[] | undefined): string {
+  if (choices !== undefined) return `it must be one of ${choices.join(", ")}`;
+  if (issue.code === "invalid_key") return issue.issues[0]?.message ?? issue.message;
+  return isOwnMessage(issue) ? issue.message : `it ${issueText(issue)}`;
+}
+
+/** Whether the schema says itself what is wrong. */
+function isOwnMessage({ code, message }: z.core.$ZodIssue): boolean {
+  return code === "invalid_format" || (code === "custom" && message !== "Invalid input");
+}
+
+/** The values that are allowed in the place of an issue, if they are a list. */
+function choicesOf(issue: z.core.$ZodIssue): string[] | undefined {
+  if (issue.code === "invalid_value") return issue.values.map(String);
+  if (issue.code === "invalid_union" && "options" in issue && Array.isArray(issue.options))
+    return issue.options.map(String);
+  return undefined;
 }
 
 function unknownSection(sections: Sections, name: string): string {
@@ -105,7 +157,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function shown(value: unknown): string {
+function shown(value: unknown, longest = LONGEST_SHOWN): string {
   const written = JSON.stringify(value) ?? String(value);
-  return written.length > LONGEST_SHOWN ? `${written.slice(0, LONGEST_SHOWN)}…` : written;
+  return written.length > longest ? `${written.slice(0, longest)}…` : written;
 }

@@ -4,7 +4,7 @@
  * message lists everything that is wrong. Changes nothing.
  */
 import { AsyncAgentsError } from "../model/errors.ts";
-import { nearestOf } from "../model/near-words.ts";
+import { nearestOf } from "../model/text/near-words.ts";
 import { type Checked, checkFile, checkSettings, isObject, valueProblems } from "./check.ts";
 import { configurationFile, readConfigurationFile } from "./file.ts";
 import type { Setting } from "./section.ts";
@@ -18,6 +18,8 @@ export interface ConfigurationSources {
   environment: Readonly<Record<string, string | undefined>>;
   /** The plugin's, as written in opencode.json. */
   options?: unknown;
+  /** Whether a daemon runs, for the message about settings that cannot be used: it keeps those that it started with. */
+  daemonRuns?(): boolean;
 }
 
 export interface AppliedSetting {
@@ -47,7 +49,7 @@ const ALL: readonly Omit<AppliedSetting, "value" | "source">[] = Object.entries(
 /** Throws `configuration_invalid`. */
 export function readConfiguration(sources: ConfigurationSources): Configuration {
   const applied = applyConfiguration(sources);
-  if (applied.problems.length > 0) throw unusable(applied.problems);
+  if (applied.problems.length > 0) throw unusable(applied.problems, sources.daemonRuns?.() ?? false);
   return valuesOf(applied);
 }
 
@@ -130,10 +132,16 @@ export function mistypedVariables(environment: ConfigurationSources["environment
   });
 }
 
-function unusable(problems: readonly string[]): AsyncAgentsError {
+function unusable(problems: readonly string[], daemonRuns: boolean): AsyncAgentsError {
   const more = problems.length - MOST_PROBLEMS;
   const shown = problems.slice(0, MOST_PROBLEMS).map((problem) => problem.replace(/[.?]?$/, (end) => end || "."));
-  const lines = [...shown, ...(more > 0 ? [`… and ${more} more.`] : [])];
-  const message = `The settings of asyncagents cannot be used, so nothing is started.\n${lines.join("\n")}\nCorrect them and try again. \`asyncagents config --schema\` describes all settings.`;
-  return new AsyncAgentsError("configuration_invalid", message, { details: { problems: [...problems] } });
+  const lines = [
+    daemonRuns
+      ? "The settings of asyncagents cannot be used. The daemon that runs keeps the settings that it started with; it and its tasks go on."
+      : "The settings of asyncagents cannot be used, so nothing is started.",
+    ...shown,
+    ...(more > 0 ? [`… and ${more} more.`] : []),
+    `Correct them and ${daemonRuns ? "apply them with `asyncagents restart`" : "try again"}. \`asyncagents config --schema\` describes all settings.`,
+  ];
+  return new AsyncAgentsError("configuration_invalid", lines.join("\n"), { details: { problems: [...problems] } });
 }

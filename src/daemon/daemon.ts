@@ -79,7 +79,7 @@ export async function startDaemon({ directory, configuration, environment, log }
   });
   const overview = new Overview(store);
   const daemon = { board: board.call, maxDepth, assertWorkplace: board.assertWorkplace };
-  const taskWorktrees = new TaskWorktrees({ ...systemClock, store, machine, worktrees });
+  const taskWorktrees = new TaskWorktrees({ ...systemClock, store, log, machine, worktrees });
   const perform = callPerformance({ overview, desk, taskWorktrees, ...daemon });
   const performer = new CallPerformer({ store, log, ...systemClock, instances, perform });
   const notifier = notifierOf({ directory, configuration, environment, log }, store);

@@ -74,9 +74,11 @@ export function overAlready(task: Task, requestId: string | undefined, answered:
   if (known === null) {
     return new AsyncAgentsError("nothing_asked", `Task ${task.id} does not wait for this answer.`);
   }
-  const { reply, by, who } = known;
+  const { reply, by, who, text } = known;
   const message = `What task ${task.id} asked for was already ${givenText(known)}. This answer changed nothing.`;
-  return new AsyncAgentsError("nothing_asked", message, { details: { reply, by, ...(who !== undefined && { who }) } });
+  return new AsyncAgentsError("nothing_asked", message, {
+    details: { reply, by, ...(who !== undefined && { who }), ...(text !== undefined && { text }) },
+  });
 }
 
 /** Rejects answers unless there is one for each question. */

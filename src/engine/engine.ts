@@ -3,8 +3,8 @@
  * only the tasks that its session launched; operations on a task are for people (`desk.ts` finds the engine). Contains
  * no rules, except for finding a task by an id that the caller gave.
  */
-import { type AgentInfo, type HostEvent, type MessagePage, type Reply, replyWord } from "../hosts/host.ts";
-import type { Answerer } from "../model/answer.ts";
+import { type AgentInfo, type HostEvent, type MessagePage, type Reply, replyText, replyWord } from "../hosts/host.ts";
+import { type Answerer, keptTexts } from "../model/answer.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { TaskEventType } from "../model/events.ts";
 import { INTERRUPTED } from "../model/evidence.ts";
@@ -259,7 +259,8 @@ export class Engine {
     }
     if (reply.kind === "question" && reply.answers !== null) assertEachAnswered(detail.text, reply.answers);
     const send = () => host.answer?.(task.sessionId, detail.requestId, reply) ?? Promise.resolve(false);
-    const given = { reply: replyWord(reply), by, ...(who !== undefined && { who }) };
+    const texts = keptTexts(detail.text, replyText(reply));
+    const given = { reply: replyWord(reply), by, ...(who !== undefined && { who }), ...texts };
     if (await answers.give(detail.requestId, given, send)) return;
     throw overAlready(task, detail.requestId, answers.of(detail.requestId));
   }

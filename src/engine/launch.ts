@@ -12,6 +12,7 @@ import { isResumable, type Transition } from "../model/transition.ts";
 import { isSameMachine } from "../process/machine.ts";
 import type { Launch, Parent, Transaction } from "../store/store.ts";
 import type { EngineContext, Settings } from "./context.ts";
+import { refuseResults } from "./queue/after.ts";
 import { enqueueTask } from "./queue/enqueue.ts";
 import type { DoubtfulRun, Recovery } from "./recovery/recovery.ts";
 import type { Driver } from "./runs/driver.ts";
@@ -112,7 +113,10 @@ export class Launcher {
   launch(caller: Caller, request: LaunchRequest, agent: AgentInfo): Promise<Task> {
     const { after } = request;
     if (after && after.tasks.length > 0) return this.#hold(caller, { ...request, after }, agent);
-    return this.#driver.admit(() => this.#driver.lull.during(() => this.#launch(caller, request, agent)));
+    return this.#driver.admit(async () => {
+      await refuseResults(this.#context.store, request.prompt);
+      return this.#driver.lull.during(() => this.#launch(caller, request, agent));
+    });
   }
 
   /** Stores a task that starts later, in this folder, by whichever process has it open then. */
@@ -198,6 +202,7 @@ export class Launcher {
 
   async #resume(caller: Caller, task: Task, request: ResumeRequest): Promise<Task> {
     requireText("prompt", request.prompt, MAX_PROMPT);
+    await refuseResults(this.#context.store, request.prompt);
     const agent = request.agent === undefined ? undefined : (await this.agent(request.agent)).name;
     const { host, settings, instance } = this.#context;
     refuseResume(task, settings, request.allow);

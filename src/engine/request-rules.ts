@@ -8,7 +8,10 @@ const MOST_CHARS = 500;
 const MOST_STARS = 5;
 
 const words = z.string().min(1).max(MOST_CHARS);
-const pattern = words.refine((text) => text.split("*").length <= MOST_STARS + 1, `at most ${MOST_STARS} stars`);
+const pattern = words.refine(
+  (text) => text.split("*").length <= MOST_STARS + 1,
+  `it may have at most ${MOST_STARS} stars`,
+);
 
 const ruleSchema = z
   .strictObject({

@@ -117,6 +117,12 @@ export function replyWord(reply: Reply): ReplyWord {
   return reply.answers === null ? "turned down" : "answered";
 }
 
+/** What a reply says to the agent in words; null if nothing. */
+export function replyText(reply: Reply): string | null {
+  if (reply.kind === "permission") return reply.message ?? null;
+  return reply.answers?.join("; ") ?? null;
+}
+
 /** A request of a session that has not been answered. */
 export interface OpenRequest {
   sessionId: string;

@@ -40,8 +40,8 @@ export interface ApiContext extends OperationContext {
   mcp: ((request: Request, caller: Caller) => Promise<Response>) | null;
   /** Tells people outside; null if this process does not. */
   notifier: Notifier | null;
-  /** Problems with the data folder, such as a full disk. */
-  troubles(): Trouble[];
+  /** What a person has to see to, such as a full disk. */
+  troubles(): Promise<Trouble[]>;
   /** Opens the event stream. */
   stream(request: Request, caller: Caller): Promise<Response>;
 }

@@ -11,6 +11,7 @@ import type { Desk } from "../engine/desk.ts";
 import type { Notifier } from "../engine/notifications/notifier.ts";
 import type { Overview } from "../engine/watching/overview.ts";
 import { troublesIn } from "../engine/watching/troubles.ts";
+import { messageOf } from "../model/errors.ts";
 import { settlesWithin } from "../process/deadline.ts";
 import type { Log } from "../process/log.ts";
 import type { CallOperation } from "../protocol/operations.ts";
@@ -131,6 +132,11 @@ function contextOf(
   }: ApiServerOptions,
   { token, startedAt }: Pick<SharedContext, "token" | "startedAt">,
 ): SharedContext {
+  // The others are shown all the same.
+  const unread = (thrown: unknown) => {
+    log.error("whether notifications arrive could not be read", { error: messageOf(thrown) });
+    return [];
+  };
   return {
     overview,
     desk,
@@ -146,7 +152,10 @@ function contextOf(
     board: daemon?.board ?? null,
     maxDepth: daemon?.maxDepth,
     assertWorkplace: daemon?.assertWorkplace ?? null,
-    troubles: () => (postgres === null ? troublesIn(directory) : []),
+    troubles: async () => [
+      ...(postgres === null ? troublesIn(directory) : []),
+      ...((await notifier?.troubles().catch(unread)) ?? []),
+    ],
   };
 }
 

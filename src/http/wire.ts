@@ -6,11 +6,11 @@
 import type { StoredNotification } from "../engine/notifications/notifier.ts";
 import type { FleetRunner, QueuePlace } from "../engine/queue/fleet.ts";
 import type { Figures, Group, Overview } from "../engine/watching/overview.ts";
-import { subjectText } from "../model/budgets/budget-text.ts";
 import type { InboxEntry } from "../model/inbox.ts";
 import type { Message, MessagePart } from "../model/message.ts";
 import type { SteeringMessage } from "../model/steering.ts";
 import type { PhaseDetail, Run, Task } from "../model/task.ts";
+import type { TaskCourse } from "../model/task-course.ts";
 import type { LogMessage, LogPart } from "../protocol/conversations.ts";
 import type { TaskSnapshot } from "../protocol/events.ts";
 import type { WireInboxEntry } from "../protocol/inbox.ts";
@@ -120,11 +120,16 @@ export function wireRunner(runner: FleetRunner, now: number): ServerRunner {
   };
 }
 
-/** A task in full, with the newest notice to its parent. */
-export function wireDetail(task: Task, notice: Awaited<ReturnType<Overview["notice"]>>): BackgroundTask {
-  if (notice === null) return { ...wireTask(task), notice };
+/** A task in full, with its course and the newest notice to its parent. */
+export function wireDetail(
+  task: Task,
+  notice: Awaited<ReturnType<Overview["notice"]>>,
+  { beganAt, answers }: TaskCourse,
+): BackgroundTask {
+  const course = { beganAt: isoOrNull(beganAt), answers: answers.map((each) => ({ ...each, at: iso(each.at) })) };
+  if (notice === null) return { ...wireTask(task), ...course, notice };
   const { kind, state, attempts, reason, nextTryAt } = notice;
-  return { ...wireTask(task), notice: { kind, state, attempts, reason, nextTryAt: isoOrNull(nextTryAt) } };
+  return { ...wireTask(task), ...course, notice: { kind, state, attempts, reason, nextTryAt: isoOrNull(nextTryAt) } };
 }
 
 function wirePhaseDetail(detail: PhaseDetail | null): BackgroundTask["phaseDetail"] {
@@ -209,7 +214,7 @@ export function wireInboxEntry({ task, approval, since, text, answers, seen, ...
     requestId: entry.requestId,
     approvalId: approval?.id ?? null,
     budgetId: entry.budget?.id ?? null,
-    description: task?.description ?? approval?.askedBy ?? (entry.budget ? subjectText(entry.budget) : ""),
+    description: task?.description ?? approval?.askedBy ?? entry.subject ?? "",
     agent: task?.agent ?? null,
     host: task?.host ?? null,
     directory: task?.directory ?? approval?.directory ?? "",

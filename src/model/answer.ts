@@ -3,6 +3,8 @@
  * decided elsewhere.
  */
 
+import { asLine } from "./text/foreign-text.ts";
+
 export const REPLIES = ["allowed once", "always allowed", "rejected", "answered", "turned down"] as const;
 export type ReplyWord = (typeof REPLIES)[number];
 
@@ -19,6 +21,17 @@ export interface GivenAnswer {
   by: Answerer;
   /** The name of the token that it came with; absent for the user of this machine. */
   who?: string;
+  /** The beginning of what was asked, and of what was answered or told with a rejection; absent if unknown. */
+  asked?: string;
+  text?: string;
+}
+
+const ASKED_CHARS = 300;
+const TEXT_CHARS = 500;
+
+/** What is kept of a request and of the text of its answer. */
+export function keptTexts(asked: string, text: string | null): Pick<GivenAnswer, "asked" | "text"> {
+  return { asked: asked.slice(0, ASKED_CHARS), ...(text ? { text: text.slice(0, TEXT_CHARS) } : {}) };
 }
 
 const PLACES: Record<Answerer, string> = {
@@ -30,7 +43,8 @@ const PLACES: Record<Answerer, string> = {
   policy: "by a policy",
 };
 
-/** For example: "allowed once, from the command line", or "rejected, from the dashboard by anna". */
-export function givenText({ reply, by, who }: GivenAnswer): string {
-  return `${reply}, ${PLACES[by]}${who === undefined ? "" : ` by ${who}`}`;
+/** For example: "allowed once, from the command line", or `answered "PostgreSQL", from the dashboard by anna`. */
+export function givenText({ reply, by, who, text }: GivenAnswer): string {
+  const words = text === undefined ? "" : ` "${asLine(text, TEXT_CHARS)}"`;
+  return `${reply}${words}, ${PLACES[by]}${who === undefined ? "" : ` by ${who}`}`;
 }

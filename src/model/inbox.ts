@@ -1,15 +1,15 @@
 /**
  * What needs a person, as one list, oldest first: requests of live tasks, approvals, tasks that cannot start because of
  * another one, runs that failed with nobody but a person to tell, merges that met conflicts, and budgets that are used
- * up. Pure: what is undecided, the store finds; who may
- * answer, the doors decide.
+ * up, with what they stopped. Pure: what is undecided, the store finds; who may answer, the doors decide.
  */
 import type { Door } from "./answer.ts";
 import type { Approval } from "./approval.ts";
-import type { Budget } from "./budgets/budget.ts";
-import { subjectText, usageText } from "./budgets/budget-text.ts";
+import { type Budget, subjectOf } from "./budgets/budget.ts";
+import { budgetThatStopped, subjectText, usageText } from "./budgets/budget-text.ts";
 import { isBreach } from "./limits.ts";
 import type { AfterDetail, Task } from "./task.ts";
+import { asLine } from "./text/foreign-text.ts";
 
 /**
  * `blocked`: a task waits for one that did not complete. `limit`: a run was stopped at a limit. `failed`: any other
@@ -69,8 +69,9 @@ export interface InboxEntry {
   /** Of a permission or a question. */
   requestId: string | null;
   approval: Approval | null;
-  /** The budget that is used up. */
+  /** The budget that is used up, and what it is for, in words. */
   budget?: Budget;
+  subject?: string;
   seen: readonly Door[];
 }
 
@@ -83,8 +84,17 @@ interface InboxSources {
   approvals: readonly Approval[];
   /** Used up. */
   budgets?: readonly Budget[];
+  /** What these budgets stopped, newest first. */
+  stopped?: readonly StoppedTask[];
   /** The newest tasks of attempts whose merge met conflicts. */
   conflicts?: readonly Conflict[];
+}
+
+/** A task whose newest run was stopped because a budget was used up. */
+export interface StoppedTask {
+  id: string;
+  description: string;
+  budgetId: string;
 }
 
 interface Conflict {
@@ -93,8 +103,16 @@ interface Conflict {
   at: number;
 }
 
-export function inboxOf({ waiting, failed, approvals, budgets = [], conflicts = [] }: InboxSources): InboxEntry[] {
-  const ended = [...failed.map(failedEntry), ...budgets.map(budgetEntry), ...conflicts.map(conflictEntry)];
+/** A run that a used-up budget stopped is part of that budget's entry, until the budget is raised. */
+export function inboxOf(sources: InboxSources): InboxEntry[] {
+  const { waiting, failed, approvals, budgets = [], stopped = [], conflicts = [] } = sources;
+  const usedUp = new Set<string | null>(budgets.map(({ id }) => id));
+  const others = failed.filter(({ run }) => !usedUp.has(budgetThatStopped(run.error)));
+  const ended = [
+    ...others.map(failedEntry),
+    ...budgets.map((budget) => budgetEntry(budget, stopped)),
+    ...conflicts.map(conflictEntry),
+  ];
   const entries = [...waiting.flatMap(requestEntry), ...ended, ...approvals.map(approvalEntry)];
   return entries.sort((one, other) => one.since - other.since || (one.id < other.id ? -1 : 1));
 }
@@ -122,12 +140,36 @@ function failedEntry(task: Task): InboxEntry {
   return { id, kind, since, text, answers: ANSWERS[kind], task, requestId: null, approval: null, seen: [] };
 }
 
-function budgetEntry(budget: Budget): InboxEntry {
-  const text = `The budget of ${subjectText(budget)} is used up: ${usageText(budget)}. Its runs were stopped; once it is raised, they can be resumed.`;
+function budgetEntry(budget: Budget, stopped: readonly StoppedTask[]): InboxEntry {
+  const own = stopped.filter(({ budgetId }) => budgetId === budget.id);
+  const runs = own.length === 0 ? "" : ` It stopped ${namesOf(own, MOST_NAMES)}.`;
+  const raise = `Once it is raised (asyncagents budget set ${budget.id} …), what it stopped can be resumed.`;
+  const text = `The budget of ${subjectText(budget)} is used up: ${usageText(budget)}.${runs} ${raise}`;
   const since = budget.usedUpAt ?? budget.setAt;
-  const about = { task: null, requestId: null, approval: null, seen: [], budget };
+  const about = { task: null, requestId: null, approval: null, seen: [], budget, subject: subjectWords(budget, own) };
   return { id: budget.id, kind: "budget", since, text, answers: ANSWERS.budget, ...about };
 }
+
+/** What a budget is for, by the descriptions of its tasks: nobody knows the ids by heart. */
+function subjectWords(budget: Budget, stopped: readonly StoppedTask[]): string {
+  const { kind, subject } = subjectOf(budget.id) ?? {};
+  const own = kind === "task" ? stopped.find(({ id }) => id === subject) : undefined;
+  if (own !== undefined) return own.description;
+  if (stopped.length === 0) return subjectText(budget);
+  const names = namesOf(stopped, 2);
+  if (kind === "batch") return `the batch of ${names}`;
+  return kind === "session" ? `the session that launched ${names}` : `the task above ${names}`;
+}
+
+const MOST_NAMES = 10;
+
+function namesOf(tasks: readonly StoppedTask[], most: number): string {
+  const names = tasks.slice(0, most).map(({ description }) => `"${asLine(description, NAME_CHARS)}"`);
+  const more = tasks.length - names.length;
+  return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+const NAME_CHARS = 80;
 
 function conflictEntry({ task, text, at: since }: Conflict): InboxEntry {
   const id = `${task.batchId}/conflict`;

@@ -63,13 +63,23 @@ function reasonOf({ reason }: RequestRule, minutes: number, asks: RuledRequest["
   return [late, denied, reason ?? next].filter((part) => part !== "").join(" ");
 }
 
+/** For what is denied or asked: to a shell, `git  push`, and one with a continued line, are `git push`. */
+function plain(text: string): string {
+  return text
+    .replaceAll(/\\\r?\n/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
+
 function fits(rule: RequestRule, { agent, asks, tool }: RuledRequest): boolean {
   const mayAllow = rule.decision === "allow" || rule.otherwise === "allow";
   const { name, subjects } = asks === "question" ? { name: "question", subjects: [] } : (tool ?? UNKNOWN);
   if (!isLike(agent, rule.agent) || !isLike(name, rule.tool)) return false;
   if (rule.pattern === undefined || rule.pattern === "*") return true;
   const { pattern } = rule;
-  if (!mayAllow) return subjects.some((subject) => isLike(subject, pattern));
+  if (!mayAllow) {
+    return subjects.some((subject) => isLike(subject, pattern) || isLike(plain(subject), plain(pattern)));
+  }
   return subjects.length > 0 && subjects.every((subject) => isCertainly(subject, pattern));
 }
 

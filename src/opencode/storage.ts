@@ -102,7 +102,7 @@ function openShared(directory: string, log: Log, configuration: Configuration): 
     const worktrees = worktreesFolder(directory, configuration.worktrees);
     const taskWorktrees = once(async () => {
       const { TaskWorktrees } = await import("../board/worktrees/task-worktrees.ts");
-      return new TaskWorktrees({ ...systemClock, store, worktrees, machine });
+      return new TaskWorktrees({ ...systemClock, store, log, worktrees, machine });
     });
     const parts = { log, configuration, notifier, taskWorktrees };
     const server = await startApi(store, directory, engines, place, parts);

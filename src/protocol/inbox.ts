@@ -32,7 +32,7 @@ export const inboxEntrySchema = z.object({
   requestId: z.string().nullable().describe("of a permission or a question: an answer names it"),
   approvalId: z.string().nullable(),
   budgetId: z.string().nullable(),
-  description: z.string().describe("the task's; who asked for an approval"),
+  description: z.string().describe("the task's; who asked for an approval; what a budget is for"),
   agent: z.string().nullable(),
   host: z.string().nullable(),
   directory: z.string(),

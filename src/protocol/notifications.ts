@@ -31,6 +31,7 @@ export const channelSchema = z.object({
   type: z.enum(["ntfy", "webhook", "slack", "push"]),
   target: z.string().describe("where it goes, without anything secret"),
   problem: z.string().nullable().describe("why this server cannot use it"),
+  failing: z.string().nullable().describe("why what it was told last has not arrived; null if it has"),
   pending: wholeCount,
   held: wholeCount,
   failed: wholeCount,

@@ -17,7 +17,7 @@ export const healthSchema = z.object({
 });
 
 export const troubleSchema = z.object({
-  kind: z.enum(["disk_full", "store_damaged"]),
+  kind: z.enum(["disk_full", "store_damaged", "notifications_failing"]),
   message: z.string().describe("what is wrong and what to do"),
 });
 
@@ -73,7 +73,7 @@ export const serverOperations = {
     access: "open",
   }),
   troubles: statusOperation({
-    title: "What keeps the data folder from working: a full disk, a damaged store",
+    title: "What a person has to see to: a full disk, a damaged store, notifications that do not arrive",
     role: "read",
     output: z.array(troubleSchema),
   }),

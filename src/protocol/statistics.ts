@@ -24,7 +24,10 @@ export const agentStatsSchema = z.object({
 });
 
 export const statsSchema = z.object({
-  totalTasks: wholeCount,
+  totalTasks: wholeCount.describe("that are stored"),
+  removedTasks: wholeCount.describe(
+    "that were pruned or removed; durations, tools, tokens and cost count these, too, and nothing else does",
+  ),
   activeTasks: wholeCount,
   byStatus: z.record(statusSchema, wholeCount),
   byAgent: z.record(z.string(), wholeCount),

@@ -34,6 +34,17 @@ export const policySchema = z
   .object({ until: isoTime, decision: z.enum(["allow", "deny"]), reason: z.string() })
   .describe("what a written rule does if nobody has answered by then");
 
+const answerFields = {
+  reply: z.enum(REPLIES),
+  by: z
+    .enum(ANSWERERS)
+    .describe("from where; host: the agent's own program, model: an agent over MCP, policy: a written rule"),
+  who: z.string().optional().describe("the name of the token that it came with"),
+  asked: z.string().optional().describe("the beginning of what was asked"),
+  text: z.string().optional().describe("the beginning of what was answered, or told with a rejection"),
+  at: isoTime,
+};
+
 const phaseDetailSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("after") }).describe("it starts when the tasks of after have ended"),
   z
@@ -68,12 +79,7 @@ const phaseDetailSchema = z.discriminatedUnion("kind", [
     .object({
       kind: z.literal("answered"),
       requestId: z.string(),
-      reply: z.enum(REPLIES),
-      by: z
-        .enum(ANSWERERS)
-        .describe("from where; host: the agent's own program, model: an agent over MCP, policy: a written rule"),
-      who: z.string().optional().describe("the name of the token that it came with"),
-      at: isoTime,
+      ...answerFields,
       appliedAt: isoTime.optional().describe("when the agent then showed that it went on"),
     })
     .describe(
@@ -159,6 +165,14 @@ export const taskSchema = z.object({
     .nullable()
     .optional()
     .describe("what it changed in its own worktree, null where it has none; only in /v1/tasks/{id}"),
+  beganAt: isoTime
+    .nullable()
+    .optional()
+    .describe("when its newest run began to work, after it waited; null if it still waits; only in /v1/tasks/{id}"),
+  answers: z
+    .array(z.object({ requestId: z.string(), run: wholeCount, ...answerFields }))
+    .optional()
+    .describe("how what it asked was answered, oldest first, the newest 50; only in /v1/tasks/{id}"),
   notice: noticeSchema
     .nullable()
     .optional()

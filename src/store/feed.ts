@@ -6,6 +6,7 @@
  */
 import { type Insertable, type Kysely, sql } from "kysely";
 import { AsyncAgentsError } from "../model/errors.ts";
+import type { TaskEvent, TaskEventType } from "../model/events.ts";
 import { clamp } from "./clamp.ts";
 import { preparedQuery } from "./compiled-query.ts";
 import type { Schema } from "./schema.ts";
@@ -74,6 +75,25 @@ export async function readEntriesOf(
   const entries = selectEntries(kysely, after, clamp(limit, 500, 5_000));
   const ofTasks = entries.where("task_id", "in", taskIds).where(placeOf(kysely), "<", before);
   return (await ofTasks.execute()).map(entryOf);
+}
+
+const MOST_EVENTS = 500;
+
+/** In the order in which they were written, which the index has for a task. */
+export async function readEventsOf(
+  kysely: Kysely<Schema>,
+  taskId: string,
+  types: readonly TaskEventType[],
+): Promise<TaskEvent[]> {
+  const rows = await kysely
+    .selectFrom("events")
+    .select("event")
+    .where("task_id", "=", taskId)
+    .where("type", "in", types)
+    .orderBy("seq", "desc")
+    .limit(MOST_EVENTS)
+    .execute();
+  return rows.map(({ event }) => JSON.parse(event) as TaskEvent);
 }
 
 function selectEntries(kysely: Kysely<Schema>, after: number, limit: number) {

@@ -13,7 +13,7 @@ import { assertFits } from "./budgets/budget-writes.ts";
 import { kyselyBudgets } from "./budgets/kysely-budgets.ts";
 import { kyselyRemoteCalls } from "./calls/kysely-calls.ts";
 import type { Database, WriteOptions } from "./database.ts";
-import { readEntriesOf, readFeed, readIsBehind, readLastSeq } from "./feed.ts";
+import { readEntriesOf, readEventsOf, readFeed, readIsBehind, readLastSeq } from "./feed.ts";
 import { expireInstance, moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
 import { refuseIfNewer } from "./migrations/migrations.ts";
 import { kyselyNotifications } from "./notifications/kysely-notifications.ts";
@@ -111,6 +111,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
 
     feed: (after, limit) => readInOrder((kysely) => readFeed(kysely, after, limit)),
     entriesOf: (taskIds, between, limit) => read((kysely) => readEntriesOf(kysely, taskIds, between, limit)),
+    eventsOf: (taskId, types) => read((kysely) => readEventsOf(kysely, taskId, types)),
     lastSeq: () => readInOrder(readLastSeq),
     onChange: (listener) => database.onChange(listener),
 

@@ -4,7 +4,7 @@
  * bounded. Decides no rules: `transition` in the model does, and the engine decides what to ask for.
  */
 
-import type { NewTask, TaskEvent } from "../model/events.ts";
+import type { NewTask, TaskEvent, TaskEventType } from "../model/events.ts";
 import type { Tokens } from "../model/progress.ts";
 import type { SteeringMessage } from "../model/steering.ts";
 import type { Run, Status, Task } from "../model/task.ts";
@@ -365,6 +365,8 @@ export interface Store {
     between: { after: number; before: number },
     limit?: number,
   ): Promise<FeedEntry[]>;
+  /** The newest events of a task that have one of these types, newest first; at most 500. */
+  eventsOf(taskId: string, types: readonly TaskEventType[]): Promise<TaskEvent[]>;
   /** The seq of the newest entry, even if that was removed. Never decreases. */
   lastSeq(): Promise<number>;
   /** Calls back, soon and coalesced, after commits of any process. Returns a function that unsubscribes. */

@@ -62,6 +62,8 @@ const details: { [Kind in DetailKind]: fc.Arbitrary<DetailFields<Kind>> } = {
       reply: fc.constantFrom(...REPLIES),
       by: fc.constantFrom(...ANSWERERS),
       who: text,
+      asked: text,
+      text,
       at: time,
       appliedAt: time,
     },

@@ -107,7 +107,7 @@ describe("bad input", () => {
       [{ executor: "claude-code" }, "host_unavailable", "CLAUDE_CODE cannot be used"],
       [{ variant: "nobody" }, "unknown_agent", "Use one of general, explore"],
       [{ task_id: UNKNOWN }, "not_found", "There is no task"],
-      [{ repos: [] }, "invalid_input", "repos must have at least 1 entries"],
+      [{ repos: [] }, "invalid_input", "repos must have at least 1 entry"],
       [{ repos: [{ repo_id: repo.repo_id }] }, "missing_required", "repos[0].target_branch is missing"],
       [{ repos: [{ ...repo, repo_id: "x" }] }, "invalid_input", "repos[0].repo_id must be a UUID"],
       [{ repos: [{ ...repo, repo_id: UNKNOWN }] }, "not_found", "There is no repo"],

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { momentText } from "../../dashboard/src/wording/durations.ts";
-import { type Phased, phaseText } from "../../dashboard/src/wording/phase.ts";
+import { hasNotStarted, type Phased, phaseText } from "../../dashboard/src/wording/phase.ts";
 
 test("a phase that a newer process wrote is shown by its name", () => {
   const progress = { toolCalls: 0, lastTools: [] };
@@ -33,4 +33,19 @@ test("what waits for its provider shows until when, or when it tries again", () 
   const retrying = { kind: "retrying", reason: "down", count: 3, next: noon.toISOString() };
   expect(shown(retrying).text).toBe(`retrying (3, next at ${clock}): down`);
   expect(momentText(noon.toISOString(), new Date(0))).not.toBe(clock);
+});
+
+test("what has not started is told from what runs, with what it waits for", () => {
+  const live = { status: "running", cancelRequestedAt: null, phaseDetail: null } as const;
+  const shown = (fields: object) => {
+    const task = { ...live, ...fields } as unknown as Phased;
+    return [hasNotStarted(task), phaseText(task).text];
+  };
+  expect(shown({ phase: "queued" })).toEqual([true, "waits for a free slot"]);
+  expect(shown({ phase: "queued", queue: { waitsFor: "no runner" } })).toEqual([true, "waits for a runner: no runner"]);
+  expect(shown({ phase: "queued", phaseDetail: { kind: "after" } })).toEqual([true, "starts after other tasks"]);
+  const blocked = { kind: "blocked", by: "a", text: "a failed", at: "" };
+  expect(shown({ phase: "waiting", phaseDetail: blocked })).toEqual([true, "cannot start: a failed"]);
+  expect(shown({ phase: "starting" })).toEqual([false, "starting"]);
+  expect(hasNotStarted({ status: "cancelled", phase: null, phaseDetail: null })).toBe(false);
 });

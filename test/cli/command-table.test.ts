@@ -225,6 +225,13 @@ describe("text for terminals", () => {
     expect(Object.fromEntries(taskFields(task, plainPaints, Date.now())).agent).toStartWith("default on ");
   });
 
+  test("a machine is shown with its name, if that is known", () => {
+    const task = { ...wireSample(), machine: "mac_1" };
+    const names = new Map([["mac_1", "tower"]]);
+    expect(Object.fromEntries(taskFields(task, plainPaints, Date.now(), names)).machine).toBe("tower (mac_1)");
+    expect(Object.fromEntries(taskFields(task, plainPaints, Date.now())).machine).toBe("mac_1");
+  });
+
   test("cuts fall between characters, line breaks between words", () => {
     expect(cutToWidth("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 4)).toBe("👩‍👩‍👧…");
     expect(cutToWidth("short", 10)).toBe("short");

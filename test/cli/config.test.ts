@@ -84,9 +84,14 @@ describe("a wrong file", () => {
       configure(world, "{ limits }");
       const cancelled = await world.cli("cancel", id);
       expect([cancelled.code, cancelled.err]).toEqual([0, expect.stringContaining("line 1 is not valid JSON")]);
-      expect(cancelled.err).toContain("the daemon uses the settings that it started with");
       const refused = await world.cli("restart", "--force");
       expect([refused.code, findDaemon(world.data) === null]).toEqual([5, false]);
+      for (const { err } of [cancelled, refused, await world.cli("up")]) {
+        expect(err).toContain("The daemon that runs keeps the settings that it started with");
+        expect(err).toContain("Correct them and apply them with `asyncagents restart`.");
+        expect(err).not.toContain("nothing is started");
+      }
+      expect((await world.cli("config")).out).toContain("The daemon that runs keeps the settings");
       expect((await world.cli("down", "--force")).code).toBe(0);
     },
     PATIENCE,

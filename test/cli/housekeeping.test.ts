@@ -161,6 +161,12 @@ test(
     expect(cost(usage.usage)).toBeGreaterThan(0);
     expect((await world.cli("stats", "--since", "2024-01-01")).out).toMatch(/^\d+ DAYS FROM +TASKS/m);
     expect((await world.cli("stats", "--since", "soon")).code).toBe(2);
+    const { tasks } = await world.json<{ tasks: { id: string }[] }>("ls", "--agent", "explore");
+    await world.cli("rm", tasks[0]?.id ?? "");
+    const [stored, removed, runs] = (await world.cli("stats")).out.split("\n");
+    expect(stored).toStartWith("2 tasks: ");
+    expect(removed).toBe("1 task removed since; the runs and the agents below include what these used");
+    expect(runs).toStartWith("3 ended runs: ");
   },
   PATIENCE,
 );

@@ -30,13 +30,28 @@ test("an unknown name inside of a value is named with the nearest known one, too
     policy: { rules: [{ tool: "a" }, { tool: "b", actoin: "ask" }], prices: { "x/y": { input: 1, inputs: 2 } } },
   });
   expect(problems).toEqual([
-    "policy.rules.1.actoin is unknown. Did you mean policy.rules.1.action?",
+    'policy.rules[1].actoin is unknown. Did you mean policy.rules[1].action? It is in {"tool":"b","actoin":"ask"}.',
     "policy.prices.x/y.inputs is unknown. Did you mean policy.prices.x/y.input?",
   ]);
   expect(values.size).toBe(0);
 });
 
-test("a wrong value inside of a value says what the whole must be", () => {
-  const { problems } = checkFile(sections, { policy: { rules: [{ tool: 1 }] } });
-  expect(problems).toEqual([`policy.rules is [{"tool":1}]: it must be ${rules.allowed}`]);
+test("a wrong value inside of a value is named with its place, what is allowed there, and the item it is in", () => {
+  const { problems } = checkFile(sections, {
+    policy: { rules: [{ tool: "a" }, { tool: 1, action: "dney", ation: "ask" }, {}, 7], prices: { "x/y": {} } },
+  });
+  const item = 'It is in {"tool":1,"action":"dney","ation":"ask"}.';
+  expect(problems).toEqual([
+    `policy.rules[1].tool is 1: it must be a string. ${item}`,
+    `policy.rules[1].action is "dney": it must be one of ask, deny. Did you mean deny? ${item}`,
+    `policy.rules[1].ation is unknown. Did you mean policy.rules[1].action? ${item}`,
+    "policy.rules[2].tool is missing: it must be a string. It is in {}.",
+    "policy.rules[3] is 7: it must be an object.",
+    "policy.prices.x/y.input is missing: it must be a number.",
+  ]);
+});
+
+test("what is not a list or an object at all says what the whole must be", () => {
+  const { problems } = checkFile(sections, { policy: { rules: "all" } });
+  expect(problems).toEqual([`policy.rules is "all": it must be ${rules.allowed}`]);
 });

@@ -121,6 +121,38 @@ describe("what is wrong", () => {
     [{ worktrees: { folder: "trees" } }, /it must be an absolute path/],
     [{ listen: { address: "localhost" } }, /^listen.address is "localhost": it must be an IP address/],
     [{ listen: { trustedProxies: ["proxy"] } }, /it must be a list of IP addresses/],
+    [
+      { inbox: { policies: [{ decision: "deny" }, { tool: "bash", decision: "alow" }] } },
+      'inbox.policies[1].decision is "alow": it must be one of ask, allow, deny. Did you mean allow? It is in {"tool":"bash","decision":"alow"}.',
+    ],
+    [
+      { inbox: { policies: [{ decision: "ask", minutes: 3 }] } },
+      'inbox.policies[0] is {"decision":"ask","minutes":3}: minutes and otherwise belong together.',
+    ],
+    [
+      { notifications: { channels: { phone: { type: "ntyf", topic: "secret-word" } } } },
+      "notifications.channels.phone.type is wrong: it must be one of ntfy, webhook, slack, push. Did you mean ntfy?",
+    ],
+    [
+      { notifications: { channels: { team: { type: "slack", url: "secret-word" } } } },
+      "notifications.channels.team.url is wrong: it must be an http or https address, or env:NAME.",
+    ],
+    [
+      { notifications: { channels: { "my phone": { type: "ntfy", topic: "secret-word" } } } },
+      /^notifications.channels.my phone is wrong: a name has letters/,
+    ],
+    [
+      { notifications: { rules: [{ kinds: ["faild"] }] } },
+      'notifications.rules[0].kinds[0] is "faild": it must be one of ended, failed, needs_you, budget. Did you mean failed? It is in {"kinds":["faild"]}.',
+    ],
+    [
+      { notifications: { channels: { phone: { type: "ntfy", topic: "x" } }, rules: [{ channels: ["phon"] }] } },
+      "notifications.rules[0] names the channel phon, which is not in notifications.channels. Did you mean phone?",
+    ],
+    [
+      { notifications: { quietHours: { from: "25:00", to: "07:00", timeZone: "UTC" } } },
+      'notifications.quietHours.from is "25:00": it must be a time such as "22:00".',
+    ],
     [{ constructor: {} }, /^constructor is unknown/],
     [[], "must be an object, { … }, of sections such as limits"],
     ['{ "limits": {}, "limits": { "maxCost": 5 } }', 'cannot be read: "limits" is written twice'],

@@ -84,8 +84,12 @@ test("a budget or a price with a mistake is refused", () => {
   for (const given of ["2", "$2 $3", "many", "5 tasks"]) {
     expect(() => read({ ASYNCAGENTS_TASK_BUDGET: given })).toThrow('it must be a budget such as "$2 30min');
   }
-  for (const given of ["free", '{ "m": { "input": -1, "output": 2 } }', '{ "m": { "input": 1 } }']) {
-    expect(() => read({ ASYNCAGENTS_PRICES: given })).toThrow("it must be prices by model");
+  for (const [given, said] of [
+    ["free", "it must be prices by model"],
+    ['{ "m": { "input": -1, "output": 2 } }', "ASYNCAGENTS_PRICES.m.input is -1: it must be at least 0."],
+    ['{ "m": { "input": 1 } }', "ASYNCAGENTS_PRICES.m.output is missing: it must be a number."],
+  ] as const) {
+    expect(() => read({ ASYNCAGENTS_PRICES: given })).toThrow(said);
   }
 });
 

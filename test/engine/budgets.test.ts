@@ -227,7 +227,8 @@ test("a task does not wait for ever for the request of its own parent, which wai
   const waiting = side.engine.mayRequest(child.sessionId).then(() => {
     hasBegun = true;
   });
-  await Bun.sleep(50);
+  // Asked after it: the store answers in order.
+  expect(await side.store.budgets.openRequest(child.id)).toMatchObject({ verdict: "wait" });
   expect(hasBegun).toBe(false);
   world.pass(MINUTE);
   await waiting;

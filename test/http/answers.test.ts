@@ -19,6 +19,7 @@ describe("stats", () => {
     const api = await startApi();
     expect(await read<Stats>(api, "/v1/stats", statsSchema)).toEqual({
       totalTasks: 0,
+      removedTasks: 0,
       activeTasks: 0,
       byStatus: { running: 0, completed: 0, error: 0, cancelled: 0, resumed: 0 },
       byAgent: {},

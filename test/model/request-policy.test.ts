@@ -52,6 +52,16 @@ describe("rules about what agents ask", () => {
     expect(said(rules, "bash", "git status")).toBe("allow");
   });
 
+  test("white space does not hide what is denied or asked about; what is allowed must be written as it is", () => {
+    const push: RequestRule[] = [{ tool: "bash", pattern: "git push*", decision: "deny" }, { decision: "allow" }];
+    for (const hidden of ["git  push", " git\tpush origin", "git \\\n  push", "git\npush", "git push"])
+      expect([hidden, said(push, "bash", hidden)]).toEqual([hidden, "deny"]);
+    expect(said([{ tool: "bash", pattern: "git  push*", decision: "deny" }], "bash", "git push")).toBe("deny");
+    // Quoted, two spaces are another file than one.
+    const remove: RequestRule[] = [{ tool: "bash", pattern: "rm 'a b'", decision: "allow" }];
+    expect([said(remove, "bash", "rm 'a b'"), said(remove, "bash", "rm 'a  b'")]).toEqual(["allow", "ask"]);
+  });
+
   test("a tool that the host does not name fits only rules for any tool", () => {
     const request = { agent: "build", asks: "permission" } as const;
     expect(rulingOn([{ tool: "bash", decision: "allow" }], request)).toBeNull();

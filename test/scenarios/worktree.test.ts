@@ -74,7 +74,8 @@ describe("a task with worktree: true", () => {
     });
     const other = (await world.task(first ?? "")).directory;
     await world.until(first ?? "", ({ progress }) => progress.toolCalls > 0);
-    while (!readFileSync(join(other, "readme.txt"), "utf8").includes("mine")) await Bun.sleep(10);
+    await world.model.gate("end").reachedBy(1);
+    expect(readFileSync(join(other, "readme.txt"), "utf8")).toContain("mine");
     const [second] = await parent.launchAll([[bash("echo ours >> readme.txt"), say("second")]], { worktree: true });
     await world.ended(second ?? "");
     const { hidden } = await parent.notice("Conflict ahead");

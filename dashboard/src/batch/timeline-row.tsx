@@ -9,7 +9,7 @@ import { Link } from "../routing/link.tsx";
 import { taskPath } from "../routing/route.ts";
 import { durationText } from "../wording/durations.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
-import { phaseText } from "../wording/phase.ts";
+import { hasNotStarted, phaseText } from "../wording/phase.ts";
 import type { ShownRun } from "./run-tooltip.tsx";
 import type { TimeScale } from "./time-scale.ts";
 import { TIMELINE_COLUMNS } from "./timeline.tsx";
@@ -33,8 +33,8 @@ export function TimelineRowView({ row, scale, now, onShow }: TimelineRowProps) {
       className={`${TIMELINE_COLUMNS} relative items-center rounded-md py-1 hover:bg-raised/60 md:h-9 md:py-0`}
     >
       <div className="flex min-w-0 items-center gap-2">
-        <StatusIcon status={task.status} />
-        <span className="sr-only">{task.status}</span>
+        <StatusIcon status={task.status} isWaiting={hasNotStarted(task)} />
+        <span className="sr-only">{hasNotStarted(task) ? "waiting" : task.status}</span>
         <Link
           href={taskPath(task.id)}
           title={visibleText(task.description)}

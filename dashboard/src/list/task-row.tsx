@@ -12,6 +12,7 @@ import { Link } from "../routing/link.tsx";
 import { batchPath, taskPath } from "../routing/route.ts";
 import { compactText, costText, tokensTitle, totalTokens } from "../wording/amounts.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
+import { hasNotStarted } from "../wording/phase.ts";
 import { COLUMNS } from "./grid-head.tsx";
 import type { TaskRowData } from "./task-row-data.ts";
 
@@ -63,7 +64,7 @@ function WideCells({ task }: { task: TaskRowData }) {
   return (
     <div className={`${COLUMNS} h-full`}>
       <Cell className="flex">
-        <StatusMark status={task.status} />
+        <StatusMark status={task.status} isWaiting={hasNotStarted(task)} />
       </Cell>
       <Cell className="flex items-center gap-2">
         <TaskLink task={task} />
@@ -93,7 +94,7 @@ function NarrowCells({ task }: { task: TaskRowData }) {
   return (
     <div className="flex h-full flex-col justify-center gap-0.5 px-3">
       <Cell className="flex items-center gap-2">
-        <StatusIcon status={task.status} />
+        <StatusIcon status={task.status} isWaiting={hasNotStarted(task)} />
         <TaskLink task={task} />
         <span className="ml-auto shrink-0 text-muted">
           <TaskDuration task={task} />

@@ -69,6 +69,7 @@ export function queryUpdates(queries: QueryClient): FeedListener {
 /** What the stream has cut or left out stays as it was until it is refetched. */
 export function mergedTask(known: BackgroundTask, changed: BackgroundTask): BackgroundTask {
   const merged = { ...changed };
+  if (known.answers && merged.answers === undefined) merged.answers = known.answers;
   // The stream does not say why a task waits for a runner.
   if (known.queue && changed.sessionID === "" && changed.phase === "queued") merged.queue = known.queue;
   for (const field of changed.shortened) {

@@ -9,6 +9,7 @@ import { Ago } from "../parts/times.tsx";
 import { useRuns } from "../server/queries.ts";
 import { durationText } from "../wording/durations.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
+import { hasNotStarted } from "../wording/phase.ts";
 
 export function RunList({ task }: { task: BackgroundTask }) {
   const { data: runs } = useRuns(task);
@@ -31,7 +32,7 @@ function RunItem({ run, task }: { run: BackgroundTaskRun; task: BackgroundTask }
     <li className="flex flex-col gap-1 px-3 py-2">
       <div className="flex items-center gap-3">
         <span className="text-muted">{run.number === 0 ? "launch" : `resume ${run.number}`}</span>
-        <StatusMark status={run.outcome ?? task.status} />
+        <StatusMark status={run.outcome ?? task.status} isWaiting={run.outcome === null && hasNotStarted(task)} />
         <span className="ml-auto text-muted">{durationText(end - Date.parse(run.startedAt))}</span>
       </div>
       <p className="foreign line-clamp-2 text-xs text-muted" title={visibleText(run.prompt.slice(0, 500))}>

@@ -2,10 +2,12 @@
  * The facts of a task: where it runs, with what, and what it has used so far.
  */
 import type { ReactNode } from "react";
+import { givenText } from "../../../src/model/answer.ts";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { Fold } from "../conversation/fold.tsx";
 import { LongText } from "../conversation/long-text.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
+import { Ago } from "../parts/times.tsx";
 import { costText, countText } from "../wording/amounts.ts";
 
 export function TaskFacts({ task }: { task: BackgroundTask }) {
@@ -43,10 +45,36 @@ export function TaskFacts({ task }: { task: BackgroundTask }) {
           {task.id}
         </Fact>
       </dl>
+      <Answers task={task} />
       <Fold line={<span className="font-medium text-muted">Prompt</span>}>
         {() => <LongText label="Prompt" text={task.prompt} />}
       </Fold>
     </section>
+  );
+}
+
+/** How what it asked was answered, by a policy as by people. */
+function Answers({ task: { answers = [] } }: { task: BackgroundTask }) {
+  if (answers.length === 0) return null;
+  return (
+    <Fold line={<span className="font-medium text-muted">Answers ({answers.length})</span>}>
+      {() => (
+        <ul aria-label="Answers" className="flex flex-col gap-2">
+          {answers.map((answer) => (
+            <li key={`${answer.run}/${answer.requestId}/${answer.at}`} className="foreign flex min-w-0 flex-col">
+              <span>
+                {givenText(answer)}, <Ago at={answer.at} />
+              </span>
+              {answer.asked !== undefined && (
+                <span className="line-clamp-2 font-mono text-xs text-muted">
+                  <ForeignText text={answer.asked} />
+                </span>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Fold>
   );
 }
 

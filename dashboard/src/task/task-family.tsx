@@ -9,6 +9,7 @@ import { Link } from "../routing/link.tsx";
 import { batchPath, taskPath } from "../routing/route.ts";
 import { useChildren, useTask } from "../server/queries.ts";
 import { countText } from "../wording/amounts.ts";
+import { hasNotStarted } from "../wording/phase.ts";
 
 const LINK = "foreign text-accent underline decoration-accent/40 underline-offset-2 hover:decoration-accent";
 
@@ -78,8 +79,8 @@ function Predecessor({ id }: { id: string }) {
   if (!task) return <li className="foreign font-mono text-xs">{id}</li>;
   return (
     <li data-status={task.status} className="flex items-start gap-1.5">
-      <StatusIcon status={task.status} />
-      <span className="sr-only">{task.status}</span>
+      <StatusIcon status={task.status} isWaiting={hasNotStarted(task)} />
+      <span className="sr-only">{hasNotStarted(task) ? "waiting" : task.status}</span>
       <Link href={taskPath(id)} className={LINK}>
         <ForeignText text={task.description || id} />
       </Link>
@@ -114,8 +115,8 @@ function Children({ tasks, total }: { tasks: readonly BackgroundTask[]; total: n
     <ul aria-label="Children" className="flex flex-col gap-1">
       {tasks.map((child) => (
         <li key={child.id} data-status={child.status} className="flex items-start gap-1.5">
-          <StatusIcon status={child.status} />
-          <span className="sr-only">{child.status}</span>
+          <StatusIcon status={child.status} isWaiting={hasNotStarted(child)} />
+          <span className="sr-only">{hasNotStarted(child) ? "waiting" : child.status}</span>
           <Link href={taskPath(child.id)} className={LINK}>
             <ForeignText text={child.description || child.id} />
           </Link>

@@ -11,6 +11,7 @@ import { StatusMark } from "../parts/status-mark.tsx";
 import { Ago, TaskDuration } from "../parts/times.tsx";
 import { navigateToList } from "../routing/location.ts";
 import { Allowed } from "../session/allowed.tsx";
+import { hasNotStarted } from "../wording/phase.ts";
 import { isLive } from "../wording/statuses.ts";
 import { CancelButton } from "./cancel-button.tsx";
 
@@ -34,7 +35,7 @@ export function TaskHeader({ task }: { task: BackgroundTask }) {
         </div>
       </div>
       <div className="live-data flex flex-wrap items-center gap-x-4 gap-y-2 sm:pl-8">
-        <StatusMark status={task.status} />
+        <StatusMark status={task.status} isWaiting={hasNotStarted(task)} />
         <span className="text-muted">
           <TaskDuration task={task} />
         </span>

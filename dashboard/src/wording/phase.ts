@@ -11,6 +11,12 @@ export type Phased = Pick<
   "status" | "phase" | "phaseDetail" | "progress" | "error" | "cancelRequestedAt" | "queue"
 >;
 
+/** Whether a live task waits to start: for other tasks, for a runner or for a free slot. */
+export function hasNotStarted(task: Pick<BackgroundTask, "status" | "phase" | "phaseDetail">): boolean {
+  const { phase, phaseDetail: detail } = task;
+  return isLive(task) && (phase === "queued" || detail?.kind === "after" || detail?.kind === "blocked");
+}
+
 export interface PhaseText {
   text: string;
   /** A person has to act, or something is going wrong. The timeline shows no other phases. */
@@ -20,7 +26,7 @@ export interface PhaseText {
 
 /** Complete, so that a new phase does not compile without its words. Null: what the agent does says more. */
 const WORDS: Record<NonNullable<Phased["phase"]>, { kind: PhaseText["kind"]; text: string } | null> = {
-  queued: { kind: "plain", text: "queued" },
+  queued: { kind: "plain", text: "waits for a free slot" },
   starting: { kind: "plain", text: "starting" },
   working: null,
   retrying: { kind: "retrying", text: "retrying" },

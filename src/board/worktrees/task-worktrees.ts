@@ -8,6 +8,7 @@ import { asLine } from "../../model/text/foreign-text.ts";
 import { changesText, type TaskChanges } from "../../model/text/task-changes.ts";
 import type { Clock } from "../../process/clock.ts";
 import { settlesWithin } from "../../process/deadline.ts";
+import type { Log } from "../../process/log.ts";
 import { isSameMachine } from "../../process/machine.ts";
 import type { Store } from "../../store/store.ts";
 import { taskChanges } from "../../worktree/tasks/task-changes.ts";
@@ -25,6 +26,8 @@ const REASON = 300;
 
 export interface TaskWorktreesContext extends Pick<Clock, "after"> {
   store: Store;
+  /** Nothing is logged when absent. */
+  log?: Pick<Log, "error">;
   /** The folder for all worktrees, an absolute path. */
   worktrees: string;
   /** The machine of this process, where others use the same store; only this one when absent. */
@@ -48,7 +51,9 @@ export class TaskWorktrees {
     try {
       return await launch(made);
     } catch (thrown) {
-      await dropTaskWorktree({ worktrees, id: `task-${id}` }).catch(() => {});
+      await dropTaskWorktree({ worktrees, id: `task-${id}` }).catch((error: unknown) => {
+        this.#context.log?.error("the worktree of a launch that failed stays", { id, error: messageOf(error) });
+      });
       throw thrown;
     }
   }
@@ -72,7 +77,10 @@ export class TaskWorktrees {
   async textOf(task: Pick<Task, "id" | "directory" | "machine">): Promise<string | null> {
     const reading = this.changesOf(task).then(
       (changes) => (changes === null ? null : changesText(changes)),
-      (thrown: unknown) => `What it changed could not be read: ${asLine(messageOf(thrown), REASON)}`,
+      (thrown: unknown) => {
+        this.#context.log?.error("what a task changed could not be read", { task: task.id, error: messageOf(thrown) });
+        return `What it changed could not be read: ${asLine(messageOf(thrown), REASON)}`;
+      },
     );
     if (await settlesWithin(reading, { timeout: TEXT_MS, clock: this.#context })) return reading;
     return `What it changed in ${task.directory} could not be read in time.`;

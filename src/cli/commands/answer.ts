@@ -64,7 +64,7 @@ async function answered(
   const { decision, words } = replyWords(command, given);
   const client = await connection.client();
   const task = await find(client);
-  const asked = openRequest(task, given.text("request"));
+  const asked = await openRequest(client, task, given.text("request"));
   const body = replyFor(asked, decision, words);
   const after = await client.answer(task.id, { ...body, requestId: asked.requestId, via: "command line" });
   screen.show({ ...after, answered: { ...asked, reply: body } }, () => {
@@ -85,16 +85,23 @@ function replyWords(command: Command, given: CommandArguments): { decision: Deci
   return { decision: decisions[0], words };
 }
 
-function openRequest({ id, phaseDetail }: BackgroundTask, wanted: string | undefined): Asked {
+async function openRequest(
+  client: Client,
+  { id, phaseDetail }: BackgroundTask,
+  wanted: string | undefined,
+): Promise<Asked> {
   if (phaseDetail?.kind !== "waiting") {
     const last = phaseDetail?.kind === "answered" ? ` Its last request was already ${givenText(phaseDetail)}.` : "";
     throw new AsyncAgentsError("nothing_asked", `Task ${shortId(id)} has no open request.${last}`);
   }
   if (wanted === undefined || (wanted !== "" && phaseDetail.requestId.endsWith(wanted))) return phaseDetail;
+  const { answers = [] } = await client.task(id);
+  const given = answers.findLast(({ requestId }) => wanted !== "" && requestId.endsWith(wanted));
+  const how = given === undefined ? "" : `: it was already ${givenText(given)}`;
   const open = `${shortId(phaseDetail.requestId)}: ${oneLine(phaseDetail.text).slice(0, 500)}`;
   throw new AsyncAgentsError(
     "request_conflict",
-    `Request ${wanted.slice(0, 100)} is no longer open. Nothing was answered. The open request is ${open}`,
+    `Request ${wanted.slice(0, 100)} is no longer open${how}. Nothing was answered. The open request is ${open}`,
   );
 }
 

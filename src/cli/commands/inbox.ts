@@ -6,13 +6,16 @@ import type { Client } from "../../client/client.ts";
 import type { WireInboxEntry } from "../../protocol/inbox.ts";
 import type { Command, Invocation } from "../command.ts";
 import { DAEMON_STOPPED } from "../connection.ts";
+import { documentOf, eachOf } from "../each-of.ts";
 import { EXIT } from "../exit-codes.ts";
 import { liveEvents } from "../following/live-events.ts";
+import { resolveTask } from "../identifiers.ts";
 import { inboxColumns } from "../inbox/inbox-lines.ts";
 import { InboxSession } from "../inbox/inbox-session.ts";
 import { listenToKeys } from "../terminal/keyboard.ts";
 import { isQuit } from "../terminal/scroll-keys.ts";
 import { tableLines } from "../terminal/table.ts";
+import { oneLine, shortId } from "../terminal/text.ts";
 
 const LIMIT = 200;
 /** Changes that follow each other closely are read together. */
@@ -36,6 +39,25 @@ export const inboxCommand: Command = {
   },
 };
 
+export const inboxReadCommand: Command = {
+  name: "inbox read",
+  summary: "mark how tasks ended as read: they leave the inbox",
+  details: "For failed runs and those that were stopped at a limit. Prints what was marked.",
+  operands: [{ name: "task", repeated: true, completes: "task" }],
+  examples: ["asyncagents inbox read 7KPnYJq", "asyncagents ls --status error -q | xargs asyncagents inbox read"],
+  async run(invocation) {
+    const { arguments: given, connection, screen } = invocation;
+    const client = await connection.client();
+    const result = await eachOf(invocation, given.operands, async (named) => {
+      const task = await client.read((await resolveTask(client, named)).id);
+      if (!screen.json) screen.line(`Marked ${shortId(task.id)} "${oneLine(task.description)}" as read.`);
+      return task;
+    });
+    if (screen.json) screen.document(documentOf("tasks", result));
+    return result.exitCode;
+  },
+};
+
 async function fetched({ arguments: given }: Invocation, client: Client) {
   const failedHours = given.count("hours");
   return client.inbox({ limit: LIMIT, ...(failedHours !== undefined && { failedHours }) });
@@ -52,7 +74,9 @@ async function listed(invocation: Invocation): Promise<number> {
     if (page.isTruncated) screen.hint(`${page.entries.length} of ${page.total} or more`);
   });
   if (page.entries.length > 0)
-    screen.hint("asyncagents answer <id> · asyncagents approve <id> · asyncagents show <id>");
+    screen.hint(
+      "asyncagents answer <id> · asyncagents approve <id> · asyncagents inbox read <id> · asyncagents show <id>",
+    );
   if (screen.isTerminal && !screen.json) await leaveReceipts(client, page.entries);
   return EXIT.ok;
 }

@@ -1,4 +1,4 @@
-/** `ls` and `show`: tasks as a table, and one task in detail. Read-only. */
+/** `ls`: tasks as a table. Read-only. */
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -13,10 +13,8 @@ import { resolveTask } from "../identifiers.ts";
 import { sinceOf } from "../since.ts";
 import { fetchListing, type Listing, MAX_LISTED } from "../task-listing.ts";
 import { formatted } from "../terminal/row-format.ts";
-import { fieldLines, tableLines } from "../terminal/table.ts";
-import { askedHint, taskFields, taskTableColumns, toldHint } from "../terminal/task-table.ts";
-import { oneLine } from "../terminal/text.ts";
-import { changeLines } from "./audit.ts";
+import { tableLines } from "../terminal/table.ts";
+import { taskTableColumns } from "../terminal/task-table.ts";
 import { budgetLine } from "./spending/budget.ts";
 
 const DEFAULT_LIMIT = 20;
@@ -55,7 +53,9 @@ export const listCommand: Command = {
     const { tasks, total, exitCode } = await chosenTasks(invocation);
     const format = given.flag("quiet") ? "{id}" : given.text("format");
     const isTable = format === undefined && !screen.json;
-    const budgets = isTable ? await budgetLine(await invocation.connection.client()) : "";
+    const client = await invocation.connection.client();
+    const budgets = isTable ? await budgetLine(client) : "";
+    const lost = isTable ? await client.troubles().catch(() => []) : [];
     screen.show({ tasks, total: total ?? tasks.length }, () => {
       if (format !== undefined) {
         for (const task of tasks) screen.line(formatted(format, task));
@@ -68,6 +68,8 @@ export const listCommand: Command = {
       if (total !== null && total > tasks.length) screen.hint(`${tasks.length} of ${total}; --all lists them all`);
       if (budgets !== "") screen.hint(budgets);
     });
+    // The connection has reported what is wrong with the data folder.
+    for (const { kind, message } of lost) if (kind === "notifications_failing") screen.hint(message);
     return exitCode;
   },
 };
@@ -118,25 +120,3 @@ function statusesOf(given: CommandArguments): BackgroundTaskStatus[] | undefined
     );
   });
 }
-
-export const showCommand: Command = {
-  name: "show",
-  summary: "show a task with its result",
-  operands: [{ name: "task", completes: "task" }],
-  examples: ["asyncagents show 7KPnYJq", "asyncagents show ses_e2287811 --json | jq -r .result"],
-  async run({ arguments: given, connection, screen }) {
-    const client = await connection.client();
-    const task = await client.task((await resolveTask(client, given.operand(0))).id);
-    const now = Date.now();
-    const changes = screen.json ? [] : await changeLines(client, task.id, now);
-    const budgets = await client.budgets({ task: task.id }).catch(() => []);
-    screen.show({ ...task, budgets, runs: screen.json ? await client.runs(task.id) : [] }, () => {
-      const fields = taskFields(task, screen.paint, now);
-      for (const { id, text } of budgets) fields.push(["budget", oneLine(`${id}: ${text}`)]);
-      if (changes.length > 0) fields.push(["changes", changes.join("\n")]);
-      for (const line of fieldLines(fields, screen.paint)) screen.line(line);
-    });
-    for (const hint of [askedHint(task), toldHint(task)]) if (hint) screen.hint(hint);
-    return EXIT.ok;
-  },
-};

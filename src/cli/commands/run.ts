@@ -95,6 +95,7 @@ async function runPrompt(invocation: Invocation): Promise<number> {
   if (task.queue?.bound) {
     screen.hint(`Only a runner of this machine can do it: ${oneLine(task.queue.bound)}.`);
   }
+  if (after.length > 0) screen.hint(`It is in the batch ${task.batchId}.`);
   if (task.queue?.waitsFor) screen.hint(oneLine(task.queue.waitsFor));
   const state =
     task.phaseDetail?.kind === "after" ? "waits for other tasks" : queue ? "waits for a runner" : "is running";

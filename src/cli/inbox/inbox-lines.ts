@@ -29,7 +29,7 @@ const KEYS: Record<WireInboxEntry["kind"], string> = {
 
 export function inboxColumns(paint: Paint, now: number): Column<WireInboxEntry>[] {
   return [
-    { title: "ID", cell: ({ taskId, approvalId }) => shortId(taskId ?? approvalId ?? "-") },
+    { title: "ID", cell: ({ taskId, approvalId, budgetId }) => budgetId ?? shortId(taskId ?? approvalId ?? "-") },
     { title: "NEEDS", cell: ({ kind }) => KIND_WORDS[kind], paint: (text, entry) => painted(text, entry, paint) },
     { title: "SINCE", cell: ({ since }) => shortDuration(now - Date.parse(since)), right: true },
     { title: "AGENT", cell: ({ agent }) => agent ?? "-", least: 7 },

@@ -8,16 +8,25 @@ import type { CheckContext, Finding } from "./doctor-checks.ts";
 const NAME = "notifications";
 const ANSWER_MS = 3000;
 
-type Shown = Record<"name" | "target", string> & { problem: string | null; failed: number };
+type Shown = Record<"name" | "target", string> & { problem: string | null; failing?: string | null; failed: number };
 
 export async function checkNotifications(context: CheckContext): Promise<Finding[]> {
   if (Object.keys(context.configuration.notifications.channels).length === 0) return [];
   const channels = (await daemonChannels(context.directory)) ?? ownChannels(context);
-  return channels.map(({ name, target, problem, failed }): Finding => {
+  return channels.map(({ name, target, problem, failing, failed }): Finding => {
     const says = `${name}: ${target}`;
     if (problem !== null) {
       const remedy = "Correct it where the daemon is started, then: asyncagents restart";
       return { name: NAME, state: "problem", says: `${says}; ${problem}`, remedy };
+    }
+    if (failing) {
+      const remedy = `Correct it, then: asyncagents notifications test ${name}`;
+      return {
+        name: NAME,
+        state: "problem",
+        says: `${says}; what it was told last did not arrive: ${failing}`,
+        remedy,
+      };
     }
     if (failed === 0) return { name: NAME, state: "ok", says, remedy: null };
     const remedy = "asyncagents notifications --state failed shows why; asyncagents notifications retry tries again";

@@ -21,6 +21,9 @@ const ENDED: Partial<Record<BackgroundTask["status"], string>> = {
   cancelled: "cancelled after",
 };
 
+/** A shorter wait is not worth a line. */
+const LEAST_WAIT_MS = 1000;
+
 /** Below this width, what a task is about matters more than where it runs. */
 const NARROW = 100;
 
@@ -92,6 +95,23 @@ function tookOf({ run }: BackgroundTask, now: number): number {
   return Math.max(0, (run.endedAt === null ? now : Date.parse(run.endedAt)) - Date.parse(run.startedAt));
 }
 
+/** How long it waited to begin, and how long it has worked. An older daemon does not say when it began. */
+function durationFields(task: BackgroundTask, now: number): [string, string][] {
+  const { beganAt, run } = task;
+  const since = Date.parse(run.startedAt);
+  const end = run.endedAt === null ? now : Date.parse(run.endedAt);
+  if (beganAt === null) {
+    const begins = run.endedAt === null ? "it has not begun" : "it did not begin";
+    return [["waited", `${longDuration(Math.max(0, end - since))}; ${begins}`]];
+  }
+  const began = beganAt === undefined ? since : Date.parse(beganAt);
+  const waited = began - since;
+  return [
+    ...(waited < LEAST_WAIT_MS ? [] : [["waited", `${longDuration(waited)} before it began`] as [string, string]]),
+    ["took", longDuration(Math.max(0, end - began))],
+  ];
+}
+
 /** `✓ "Count the files" completed in 3s`, for a task that has ended or is stuck. */
 export function taskSentence(task: BackgroundTask, paint: Paint, now: number): string {
   const took = longDuration(tookOf(task, now));
@@ -159,29 +179,40 @@ function triedField({ queue }: BackgroundTask): [string, string][] {
 }
 
 /** Where it is, or can be, if there are several machines. */
-function placeFields({ clone, queue, machine }: BackgroundTask): [string, string][] {
+function placeFields({ clone, queue, machine }: BackgroundTask, names: MachineNames): [string, string][] {
+  const named = (id: string | null) => (id !== null && names.has(id) ? `${names.get(id)} (${id})` : `${id}`);
   if (clone && !queue)
     return [["clone", `on ${clone.hostname} (${machine}), branch ${clone.branch}, of ${clone.remote}`]];
-  if (machine) return [["machine", machine]];
+  if (machine) return [["machine", named(machine)]];
   if (!queue) return [];
   if (queue.remote) return [["machine", `any: runners clone ${queue.remote} at ${queue.commit?.slice(0, 12)}`]];
-  return queue.bound ? [["machine", `${queue.machine} only: ${queue.bound}`]] : [];
+  return queue.bound ? [["machine", `${named(queue.machine)} only: ${queue.bound}`]] : [];
 }
 
-export function taskFields(task: BackgroundTask, paint: Paint, now: number): (readonly [string, string])[] {
+/** The names of machines for people, by their identities. */
+type MachineNames = ReadonlyMap<string, string>;
+
+export function taskFields(
+  task: BackgroundTask,
+  paint: Paint,
+  now: number,
+  names: MachineNames = new Map(),
+): (readonly [string, string])[] {
   const { progress } = task;
   const because = reasonOf(task, now);
   const fields: [string, string][] = [
     ["id", task.id],
+    ...(task.sessionID === "" || task.sessionID === task.id ? [] : [["session", task.sessionID] as [string, string]]),
+    ["batch", task.batchId],
     ["status", painted(`${MARKS[task.status]} ${taskState(task)}`, task, paint)],
     ...(isLive(task.status) && because !== null ? [["because", because] as [string, string]] : []),
     ["about", oneLine(task.description)],
     ["agent", `${task.agent || "default"} on ${task.host}${task.model ? ` (${task.model})` : ""}`],
     ["directory", task.directory],
-    ...placeFields(task),
+    ...placeFields(task, names),
     ...triedField(task),
     ["started", `${task.startedAt} (${shortDuration(now - Date.parse(task.startedAt))} ago)`],
-    ["took", longDuration(tookOf(task, now))],
+    ...durationFields(task, now),
     [
       "tools",
       `${progress.toolCalls}${progress.lastTools.length > 0 ? ` (last: ${progress.lastTools.join(", ")})` : ""}`,

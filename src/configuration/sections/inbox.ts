@@ -7,7 +7,7 @@ import type { ValueKind } from "../value-kinds.ts";
 const rules: ValueKind<RequestRule[]> = {
   schema: requestRulesSchema,
   allowed:
-    'a list of rules, such as [{ "tool": "bash", "pattern": "git *", "decision": "allow" }]; docs/inbox.md describes them',
+    'a list of rules, such as [{ "tool": "bash", "pattern": "git status", "decision": "allow" }]; docs/inbox.md describes them',
   fromText(text) {
     try {
       return JSON.parse(text);

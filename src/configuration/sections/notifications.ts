@@ -11,6 +11,7 @@ import {
 } from "../../engine/notifications/notification-settings.ts";
 import type { NotificationRule } from "../../model/notifications/notification-rules.ts";
 import type { QuietHours } from "../../model/notifications/quiet-hours.ts";
+import { nearestOf } from "../../model/text/near-words.ts";
 import { optional, setting } from "../section.ts";
 import type { ValueKind } from "../value-kinds.ts";
 
@@ -60,10 +61,16 @@ export const notifications = {
 function unknownChannels(values: Readonly<Record<string, unknown>>): string[] {
   const { channels: given = {}, rules: named = [] } = values as { channels?: object; rules?: NotificationRule[] };
   const known = Object.keys(given);
-  const wanted = new Set(named.flatMap((rule) => rule.channels ?? []));
-  return [...wanted]
-    .filter((name) => !known.includes(name))
-    .map((name) => `notifications.rules names the channel ${name}, which is not in notifications.channels`);
+  return named.flatMap((rule, index) =>
+    (rule.channels ?? [])
+      .filter((name) => !known.includes(name))
+      .map((name) => {
+        const place = `notifications.rules[${index}] names the channel ${name}, which is not in notifications.channels`;
+        const near = nearestOf(known, name);
+        const names = known.length === 0 ? "There are no channels." : `Known: ${known.join(", ")}.`;
+        return `${place}. ${near === undefined ? names : `Did you mean ${near}?`}`;
+      }),
+  );
 }
 
 const SECRETS: readonly string[] = ["url", "server", "topic", "token", "secret"];

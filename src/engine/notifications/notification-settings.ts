@@ -16,11 +16,19 @@ const MOST_STARS = 5;
 const CHANNEL_NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/i;
 const FROM_ENVIRONMENT = /^env:[A-Za-z_][A-Za-z0-9_]*$/;
 
+const NAME_WORDS = "a name has letters, digits, - and _, at most 40, and begins with a letter or a digit";
+
 const words = z.string().min(1).max(MOST_CHARS);
-const pattern = words.refine((text) => text.split("*").length <= MOST_STARS + 1, `at most ${MOST_STARS} stars`);
+const pattern = words.refine(
+  (text) => text.split("*").length <= MOST_STARS + 1,
+  `it may have at most ${MOST_STARS} stars`,
+);
 const secret = words.describe("a secret, or env:NAME for an environment variable");
 const address = words
-  .refine((text) => FROM_ENVIRONMENT.test(text) || isWebAddress(text), "an http or https address, or env:NAME")
+  .refine(
+    (text) => FROM_ENVIRONMENT.test(text) || isWebAddress(text),
+    "it must be an http or https address, or env:NAME",
+  )
   .describe("an http or https address, or env:NAME for an environment variable");
 
 const common = {
@@ -48,7 +56,10 @@ const channelSchema = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("push"),
     contact: words
-      .refine((text) => /^mailto:\S+@\S+$/.test(text) || isWebAddress(text), "mailto: or an address")
+      .refine(
+        (text) => /^mailto:\S+@\S+$/.test(text) || isWebAddress(text),
+        "it must be mailto: with an address, or an https address",
+      )
       .describe("whom the push services may write to: mailto:me@example.org, or an https address"),
     ...common,
   }),
@@ -58,7 +69,7 @@ export type ChannelSettings = z.infer<typeof channelSchema>;
 export type ChannelType = ChannelSettings["type"];
 
 export const channelsSchema: z.ZodType<Record<string, ChannelSettings>> = z
-  .record(z.string().regex(CHANNEL_NAME), channelSchema)
+  .record(z.string().regex(CHANNEL_NAME, NAME_WORDS), channelSchema)
   .refine((channels) => Object.keys(channels).length <= MOST_CHANNELS, `at most ${MOST_CHANNELS} channels`);
 
 export const notificationRulesSchema: z.ZodType<NotificationRule[]> = z
@@ -68,16 +79,20 @@ export const notificationRulesSchema: z.ZodType<NotificationRule[]> = z
       agent: pattern.optional(),
       directory: pattern.optional(),
       launchedBy: z.enum(["person", "agent"]).optional(),
-      channels: z.array(z.string().regex(CHANNEL_NAME)).min(1).max(MOST_CHANNELS).optional(),
+      channels: z.array(z.string().regex(CHANNEL_NAME, NAME_WORDS)).min(1).max(MOST_CHANNELS).optional(),
       urgent: z.boolean().optional(),
     }),
   )
   .max(MOST_RULES);
 
-const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
+const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'it must be a time such as "22:00"');
 
 export const quietHoursSchema: z.ZodType<QuietHours> = z
-  .strictObject({ from: timeOfDay, to: timeOfDay, timeZone: z.string().refine(isTimeZone) })
+  .strictObject({
+    from: timeOfDay,
+    to: timeOfDay,
+    timeZone: z.string().refine(isTimeZone, "it must be a time zone such as Europe/Berlin"),
+  })
   .refine(({ from, to }) => from !== to, "from and to must differ");
 
 function isWebAddress(text: string): boolean {

@@ -8,6 +8,7 @@ import { testContent } from "../../model/notifications/notification.ts";
 import { settlesWithin } from "../../process/deadline.ts";
 import { isPushService, isPushSubscription, newPushKeys } from "../../process/web-push.ts";
 import type { NotificationCounts, StoredNotification, StoredSubscription } from "../../store/notifications/records.ts";
+import type { Trouble } from "../watching/troubles.ts";
 import { ChannelSender } from "./channel-sender.ts";
 import type { Channel } from "./channels/channel.ts";
 import { FeedReader } from "./feed-reader.ts";
@@ -26,7 +27,14 @@ const STOP_MS = 3_000;
 
 export type { StoredNotification } from "../../store/notifications/records.ts";
 
-export interface ChannelView extends Pick<Channel, "name" | "type" | "target" | "problem">, NotificationCounts {}
+export interface ChannelView extends Pick<Channel, "name" | "type" | "target" | "problem">, NotificationCounts {
+  /** Why what it was told last has not arrived, in two attempts or more; null if it has. */
+  failing: string | null;
+}
+
+/** One attempt may fail for any reason. */
+const FAILING_ATTEMPTS = 2;
+const LOOKED_AT = 50;
 
 export class Notifier {
   readonly #context: NotifierContext;
@@ -78,15 +86,35 @@ export class Notifier {
     this.#aborting.abort();
     if (!isIdle) await settlesWithin(idle(), { timeout: STOP_MS, clock });
     this.#cancel?.();
-    await this.#reader.flush().catch(() => {});
+    await this.#reader.flush().catch((thrown: unknown) => {
+      const { log } = this.#context;
+      log.error("how far notifications were read could not be stored; it is read again", { error: messageOf(thrown) });
+    });
   }
 
   /** What is configured here, with what waits or failed. */
   async channels(): Promise<ChannelView[]> {
-    const counts = await this.#context.store.notifications.counts();
-    return this.#context.channels.map(({ name, type, target, problem }) => {
-      return { name, type, target, problem, ...(counts.get(name) ?? { pending: 0, held: 0, failed: 0 }) };
+    const { notifications } = this.#context.store;
+    const counts = await notifications.counts();
+    const views = this.#context.channels.map(async ({ name, type, target, problem }) => {
+      const tried = (await notifications.list({ channel: name, limit: LOOKED_AT })).find(isTried);
+      const failing =
+        tried === undefined || tried.state === "delivered" ? null : (tried.reason ?? "no reason is known");
+      return { name, type, target, problem, failing, ...(counts.get(name) ?? { pending: 0, held: 0, failed: 0 }) };
     });
+    return Promise.all(views);
+  }
+
+  /** Channels that nothing reaches, as one problem. */
+  async troubles(): Promise<Trouble[]> {
+    if (this.#context.channels.length === 0) return [];
+    const lost = (await this.channels()).flatMap(({ name, problem, failing }) =>
+      problem === null && failing === null ? [] : [`${name}: ${problem ?? failing}`],
+    );
+    if (lost.length === 0) return [];
+    const next =
+      "`asyncagents notifications` lists them; after a correction, `asyncagents notifications test` tries a channel.";
+    return [{ kind: "notifications_failing", message: `Notifications do not arrive. ${lost.join("; ")}. ${next}` }];
   }
 
   /** Sends a test to a channel, whatever the rules and the time. */
@@ -186,6 +214,11 @@ export class Notifier {
     const reason = "no process could use the channel for a day";
     await store.notifications.expire({ dueBefore: now() - GIVEN_UP_MS, now: now(), reason });
   }
+}
+
+/** Whether it says something about its channel. */
+function isTried({ state, attempts }: StoredNotification): boolean {
+  return state === "delivered" || state === "failed" || (state === "pending" && attempts >= FAILING_ATTEMPTS);
 }
 
 function found(notification: StoredNotification | null, id: string): StoredNotification {

@@ -42,8 +42,28 @@ export function afterOf(tasks: readonly string[], ifFailed: IfFailed = "skip"): 
 /** A result can only be handed on by a task that was waited for. */
 export function assertResults(prompt: string, after: After | null): void {
   const strange = resultsIn(prompt).find((name) => namedPredecessor(name, after?.tasks ?? []) === null);
-  if (strange === undefined) return;
-  throw invalid(`The prompt asks for {{result:${strange}}}, but the task does not start after it. Name it in after.`);
+  if (strange !== undefined) throw notAfter(strange);
+}
+
+/** What sessions and waiting tasks are called, even if there is no such task any more. */
+const ID_FORM = /^(ses|tsk)_/;
+const SHORTEST_NAME = 4;
+const MOST_NAMES = 20;
+const MOST_FOUND = 200;
+
+/** For a prompt that is sent as it is: rejects a placeholder that names a task. Any other is the caller's text. */
+export async function refuseResults(store: Pick<Store, "tasks">, prompt: string): Promise<void> {
+  for (const name of resultsIn(prompt).slice(0, MOST_NAMES)) {
+    if (ID_FORM.test(name)) throw notAfter(name);
+    if (name.length < SHORTEST_NAME) continue;
+    const found = await store.tasks({ search: name, limit: MOST_FOUND, textChars: 0 });
+    if (found.tasks.some(({ id }) => id.includes(name))) throw notAfter(name);
+  }
+}
+
+function notAfter(name: string): AsyncAgentsError {
+  const message = `The prompt asks for {{result:${name}}}, but the task does not start after it, so there would be no result. Name it in after (asyncagents run --after ${name}), or leave it out.`;
+  return invalid(message);
 }
 
 /**

@@ -12,7 +12,7 @@ import type { Task } from "../../model/task.ts";
 import type { QueuedRun, RunSource } from "../../store/queue/run-queue.ts";
 import type { Parent, Store, Transaction } from "../../store/store.ts";
 import { assertRequest, batchFor, budgetsOf, type Caller, type LaunchRequest } from "../launch.ts";
-import { assertResults, lockPredecessors } from "./after.ts";
+import { assertResults, lockPredecessors, refuseResults } from "./after.ts";
 
 const MAX_LABELS = 10;
 const MAX_PRIORITY = 1_000;
@@ -79,8 +79,9 @@ export async function enqueueTask(context: EnqueueContext, caller: Caller, reque
   const after = request.after?.tasks.length === 0 ? undefined : request.after;
   assertRequest({ ...request, model: model ?? undefined });
   assertChoices(request.choices);
-  assertResults(request.prompt, after ?? null);
   const { store, now, newId } = context;
+  if (after === undefined) await refuseResults(store, request.prompt);
+  else assertResults(request.prompt, after);
   const id = newId("tsk");
   const run = queuedRun(context, { ...request, model }, id);
   // A line that is opened stays: what is refused opens none.

@@ -3,8 +3,8 @@
  * of them at once, at most once in `pollMs`, since events may get lost. Decides nothing about a run: `step` in
  * src/model/live-run does. Invariant: it writes about a task only while the store says that this instance owns it.
  */
-import { type HostEvent, type OpenRequest, type Reply, replyWord } from "../../hosts/host.ts";
-import type { ReplyWord } from "../../model/answer.ts";
+import { type HostEvent, type OpenRequest, type Reply, replyText, replyWord } from "../../hosts/host.ts";
+import { keptTexts, type ReplyWord } from "../../model/answer.ts";
 import { costOf, priceOf } from "../../model/budgets/prices.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { RunLimits } from "../../model/limits.ts";
@@ -338,7 +338,11 @@ export class Driver {
         ? { kind: "question", answers: questionsIn(text).map(() => reason) }
         : { kind: "permission", ...verdict };
     const send = () => host.answer?.(task.sessionId, requestId, reply) ?? Promise.resolve(false);
-    return this.answers.give(requestId, { reply: replyWord(reply), by: "policy" }, send);
+    return this.answers.give(
+      requestId,
+      { reply: replyWord(reply), by: "policy", ...keptTexts(text, replyText(reply)) },
+      send,
+    );
   }
 
   #schedulePoll(soon: boolean): void {

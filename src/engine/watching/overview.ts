@@ -7,6 +7,7 @@ import { type InboxEntry, inboxOf } from "../../model/inbox.ts";
 import type { Message } from "../../model/message.ts";
 import type { Tokens } from "../../model/progress.ts";
 import { isLive, type Run, STATUSES, type Status, type Task } from "../../model/task.ts";
+import { COURSE_TYPES, courseOf, type TaskCourse } from "../../model/task-course.ts";
 import type { StoredNotification } from "../../store/notifications/records.ts";
 import type {
   AgentTotals,
@@ -51,6 +52,8 @@ export interface AgentFigures {
 
 export interface Figures {
   totalTasks: number;
+  /** Of these only runs, tools, tokens, cost and durations are still counted. */
+  removedTasks: number;
   activeTasks: number;
   byStatus: Record<Status, number>;
   byAgent: Record<string, number>;
@@ -89,8 +92,9 @@ export class Overview {
     const { waiting, failed, conflicts } = await this.#store.inboxTasks({ failedAfter, limit: PAGE });
     const approvals = await this.#store.board.approvals("requested", { limit: PAGE, after: null });
     const budgets = await this.#store.budgets.list({ usedUpAfter: failedAfter, limit: PAGE });
+    const stopped = await this.#store.budgets.stopped(budgets.map(({ id }) => id));
     const isTruncated = [waiting, failed, conflicts, approvals, budgets].some(({ length }) => length === PAGE);
-    return { entries: inboxOf({ waiting, failed, conflicts, approvals, budgets }), isTruncated };
+    return { entries: inboxOf({ waiting, failed, conflicts, approvals, budgets, stopped }), isTruncated };
   }
 
   /** What people outside were told, newest first. */
@@ -121,6 +125,11 @@ export class Overview {
   async keptConversation(id: string): Promise<Message[] | null> {
     const transcript = await this.#store.transcripts.get(id, "conversation");
     return transcript === null ? null : unpacked<Message[]>(transcript.content);
+  }
+
+  /** When a task began to work, and how what it asked was answered. */
+  async course(task: Task): Promise<TaskCourse> {
+    return courseOf(task, await this.#store.eventsOf(task.id, COURSE_TYPES));
   }
 
   async runs(id: string): Promise<Run[]> {
@@ -188,6 +197,7 @@ export class Overview {
     const agents = (await this.#store.agentTotals()).map(agentFigures);
     return {
       totalTasks: sum(agents, ({ tasks }) => tasks),
+      removedTasks: await this.prunedTasks(),
       activeTasks: sum(agents, ({ active }) => active),
       byStatus: countsOf((status) => sum(agents, (agent) => agent.byStatus[status])),
       byAgent: Object.fromEntries(agents.map(({ agent, tasks }) => [agent, tasks])),

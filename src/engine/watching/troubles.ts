@@ -6,7 +6,7 @@ import { statfsSync } from "node:fs";
 import { readDamageReport } from "../../store/sqlite-files/damage-report.ts";
 
 export interface Trouble {
-  kind: "disk_full" | "store_damaged";
+  kind: "disk_full" | "store_damaged" | "notifications_failing";
   /** What is wrong and what to do. */
   message: string;
 }

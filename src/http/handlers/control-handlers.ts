@@ -109,7 +109,7 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
     const place = await desk.placeOfTelling(task);
     if ("instance" in place) return remote.call(place.instance, "tell", call);
     await place.engine.tellAgain(task);
-    return wireDetail(task, await overview.notice(call.id));
+    return wireDetail(task, await overview.notice(call.id), await overview.course(task));
   },
   async answer({ overview, desk, remote }, call) {
     const { id, input, origin } = call;

@@ -3,6 +3,7 @@
  * rules are in the engine.
  */
 
+import { messageOf } from "../../model/errors.ts";
 import { STATUSES } from "../../model/task.ts";
 import type { StatusOperationName } from "../../protocol/addresses.ts";
 import { holdsRole } from "../../protocol/call-origin.ts";
@@ -64,12 +65,19 @@ export const readHandlers: StatusHandlers<ReadName> = {
     const tasks = page.tasks.map((task) => withQueuePlace(wireTask(task, TEXT_CHARS), places.get(task.id)));
     return { tasks, total: page.total, limit, offset };
   },
-  async task({ overview, desk, taskWorktrees }, { id }) {
+  async task({ overview, desk, taskWorktrees, log }, { id }) {
     const task = await overview.task(id);
     const place = (await desk.queuePlaces([task])).get(id);
     // A worktree that cannot be read must not hide the task.
-    const changes = (await taskWorktrees?.changesOf(task).catch(() => null)) ?? null;
-    return { ...withQueuePlace(wireDetail(task, await overview.notice(id)), place), changes };
+    const unread = (thrown: unknown) => {
+      log.error("what a task changed could not be read", { task: id, error: messageOf(thrown) });
+      return null;
+    };
+    const changes = (await taskWorktrees?.changesOf(task).catch(unread)) ?? null;
+    return {
+      ...withQueuePlace(wireDetail(task, await overview.notice(id), await overview.course(task)), place),
+      changes,
+    };
   },
   runs: async ({ overview }, { id }) => (await overview.runs(id)).map((run) => wireRun(run, id)),
   async logs(context, call) {

@@ -3,7 +3,16 @@
  * shown, refused and stopped. Pure.
  */
 import { AsyncAgentsError } from "../errors.ts";
-import { type Budget, type BudgetLimits, isLimited, MEASURES, type Measure, NO_LIMITS, subjectOf } from "./budget.ts";
+import {
+  BUDGET_KINDS,
+  type Budget,
+  type BudgetLimits,
+  isLimited,
+  MEASURES,
+  type Measure,
+  NO_LIMITS,
+  subjectOf,
+} from "./budget.ts";
 import { type Chain, exhausted, freeIn, fullest, type Shortage } from "./chain.ts";
 
 const MINUTE_MS = 60_000;
@@ -110,6 +119,14 @@ export function budgetBreach(chain: Chain): string | null {
 
 export function isBudgetStop(error: string | null): boolean {
   return typeof error === "string" && error.startsWith(STOPPED);
+}
+
+const STOPPED_BY = new RegExp(`^${STOPPED}(${BUDGET_KINDS.join("|")}) (.+?) is used up \\(`, "s");
+
+/** The id of the budget that was used up and stopped a run; null if something else ended it. */
+export function budgetThatStopped(error: string | null): string | null {
+  const [, kind, subject] = STOPPED_BY.exec(error ?? "") ?? [];
+  return kind === undefined || subject === undefined ? null : `${kind}:${subject}`;
 }
 
 /** The rejection of a launch or a resume that does not fit. */

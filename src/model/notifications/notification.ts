@@ -3,7 +3,8 @@
  * cut to one line each, with hidden characters spelled out. Pure: where it is sent, the rules and the channels decide.
  */
 import type { Approval } from "../approval.ts";
-import { subjectText } from "../budgets/budget-text.ts";
+import { subjectOf } from "../budgets/budget.ts";
+import { budgetThatStopped } from "../budgets/budget-text.ts";
 import type { BudgetEvent, TaskEvent, TaskEventType } from "../events.ts";
 import { isBreach } from "../limits.ts";
 import type { Task } from "../task.ts";
@@ -86,17 +87,31 @@ export function notableOf(seq: number, event: TaskEvent, task: Task): Notable | 
   };
   if (event.type === "run.completed") return made("ended", `event:${seq}`, event.result, event.run);
   if (event.type === "run.failed") {
+    // The budget has told it, once for all that it stops.
+    if (budgetThatStopped(event.error) !== null) return null;
     return made(isBreach(event.error) ? "budget" : "failed", `event:${seq}`, event.error, event.run);
   }
   if (event.type === "budget.warned" || event.type === "budget.used_up") {
-    const notable = made("budget", `event:${seq}`, event.text, task.run.number);
-    const title = titleOf(BUDGET_WORDS[event.type], subjectText({ id: event.budget }));
+    const raise =
+      event.type === "budget.used_up"
+        ? `. Its runs are stopped; raise it: asyncagents budget set ${event.budget} …`
+        : "";
+    const notable = made("budget", `event:${seq}`, `${event.text}${raise}`, task.run.number);
+    const title = titleOf(BUDGET_WORDS[event.type], budgetWords(event.budget, task));
     return { ...notable, content: { ...notable.content, title } };
   }
   if (event.type !== "run.phased" || event.detail?.kind !== "waiting") return null;
   const { requestId, text } = event.detail;
   const isOpen = task.phaseDetail?.kind === "waiting" && task.phaseDetail.requestId === requestId;
   return isOpen ? made("needs_you", `request:${task.id}/${requestId}`, text, event.run) : null;
+}
+
+/** What a budget is for, by the description of the task that used it: nobody knows the ids by heart. */
+function budgetWords(id: string, { id: taskId, description }: Task): string {
+  const { kind, subject } = subjectOf(id) ?? {};
+  if (kind === "task" && subject === taskId) return description;
+  const of = kind === "batch" ? "the batch of" : kind === "session" ? "the session that launched" : "the task above";
+  return `${of} "${description}"`;
 }
 
 export function notableApproval({ id, kind, directory, askedBy, createdAt }: Approval): Notable {

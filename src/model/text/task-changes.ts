@@ -29,7 +29,7 @@ const NAME = 200;
 export function changesText(changes: TaskChanges): string {
   const { path, repo, branch, targetBranch, fileCount, insertions, deletions, files, incomplete } = changes;
   const { uncommittedCount, commits, conflicts } = changes;
-  if (fileCount === 0 && uncommittedCount === 0) return `Its worktree ${path} has no changes.`;
+  if (fileCount === 0 && uncommittedCount === 0) return `Its worktree ${path}, on branch ${branch}, has no changes.`;
   const named = files.map((file) => asLine(file, NAME)).join(", ");
   const more = fileCount > files.length ? ` and ${fileCount - files.length} more` : "";
   const lines = [

@@ -4,7 +4,9 @@
  */
 import { type ExpressionBuilder, type Kysely, sql } from "kysely";
 import type { Budget } from "../../model/budgets/budget.ts";
+import { budgetThatStopped } from "../../model/budgets/budget-text.ts";
 import type { Chain } from "../../model/budgets/chain.ts";
+import type { StoppedTask } from "../../model/inbox.ts";
 import { clamp } from "../clamp.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import type { Schema } from "../schema.ts";
@@ -77,6 +79,27 @@ export async function readBudgets(kysely: Kysely<Schema>, query: BudgetQuery): P
     .limit(clamp(query.limit, 50, 200))
     .execute();
   return rows.map(budgetOf);
+}
+
+const MOST_STOPPED = 500;
+
+/** Which budget stopped a run is in its error. */
+export async function readStopped(kysely: Kysely<Schema>, ids: readonly string[]): Promise<StoppedTask[]> {
+  if (ids.length === 0) return [];
+  const rows = await kysely
+    .selectFrom("task_budgets")
+    .innerJoin("tasks", "tasks.id", "task_budgets.task_id")
+    .innerJoin("runs", (join) => join.onRef("runs.task_id", "=", "tasks.id").onRef("runs.number", "=", "tasks.run"))
+    .select(["task_budgets.budget_id", "tasks.id", "tasks.description", "runs.error"])
+    .where("task_budgets.budget_id", "in", ids)
+    .where("tasks.status", "=", sql.lit("error"))
+    .orderBy("tasks.completed_at", "desc")
+    .orderBy("tasks.id")
+    .limit(MOST_STOPPED)
+    .execute();
+  return rows
+    .filter(({ budget_id, error }) => budgetThatStopped(error) === budget_id)
+    .map(({ budget_id, id, description }) => ({ id, description, budgetId: budget_id }));
 }
 
 export async function readChains(kysely: Kysely<Schema>, taskIds: readonly string[]): Promise<Map<string, Chain>> {

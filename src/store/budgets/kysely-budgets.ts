@@ -5,7 +5,7 @@ import { preparedQuery } from "../compiled-query.ts";
 import type { Schema } from "../schema.ts";
 import { lock } from "../sql/lock.ts";
 import { together } from "../sql/together.ts";
-import { linksOf, lockChain, readBudget, readBudgets, readChains } from "./budget-reads.ts";
+import { linksOf, lockChain, readBudget, readBudgets, readChains, readStopped } from "./budget-reads.ts";
 import { updateBudget } from "./budget-writes.ts";
 import type { BudgetRecords } from "./records.ts";
 import { budgetRow } from "./rows.ts";
@@ -17,6 +17,7 @@ export function kyselyBudgets({ read, write }: { read: Run; write: Run }): Budge
   return {
     get: (id) => read((kysely) => readBudget(kysely, id)),
     list: (query) => read((kysely) => readBudgets(kysely, query)),
+    stopped: (ids) => read((kysely) => readStopped(kysely, ids)),
     chains: (taskIds) => read((kysely) => readChains(kysely, taskIds)),
     set: (id, change) => write((kysely) => setBudget(kysely, id, change)),
     openRequest: (taskId, disregarded = 0) => write((kysely) => openRequest(kysely, taskId, disregarded)),

@@ -4,6 +4,7 @@
  */
 import type { Budget, BudgetLimits } from "../../model/budgets/budget.ts";
 import type { Chain, RequestVerdict } from "../../model/budgets/chain.ts";
+import type { StoppedTask } from "../../model/inbox.ts";
 
 /** Which budgets to read. All given fields must match. */
 export interface BudgetQuery {
@@ -30,6 +31,8 @@ export interface BudgetRecords {
   get(id: string): Promise<Budget | null>;
   /** Newest setting first. */
   list(query: BudgetQuery): Promise<Budget[]>;
+  /** The tasks whose newest run one of these budgets stopped when it was used up, newest first; at most 500. */
+  stopped(ids: readonly string[]): Promise<StoppedTask[]>;
   /** The budgets that each of these tasks counts in, nearest first; those that count in none are left out. */
   chains(taskIds: readonly string[]): Promise<Map<string, Chain>>;
   /**

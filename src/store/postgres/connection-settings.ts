@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
-import { nearestOf } from "../../model/near-words.ts";
+import { nearestOf } from "../../model/text/near-words.ts";
 
 export interface ConnectionSettings {
   client: ClientConfig;

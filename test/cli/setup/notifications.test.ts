@@ -16,7 +16,14 @@ function configured(settings: object) {
 
 interface Listed {
   channels: { name: string; failed: number; problem: string | null }[];
-  notifications: { id: string; channel: string; state: string; kind: string; taskId: string | null }[];
+  notifications: {
+    id: string;
+    channel: string;
+    state: string;
+    kind: string;
+    taskId: string | null;
+    attempts: number;
+  }[];
 }
 
 test("a task that ends is told over each channel, once, and no secret is shown or logged anywhere", async () => {
@@ -75,6 +82,14 @@ test("what is not delivered is shown with its reason, and tried again when someb
   const [{ id = "" } = {}] = notifications;
   expect(notifications).toMatchObject([{ id, channel: "ops", attempts: 1, reason: "the receiver answered 503" }]);
   expect(hook.received[0]?.json.id).toBe(id);
+  // A second attempt: now the channel keeps failing, which `doctor` and `status` say.
+  await hook.has(2);
+  for (let attempts = 1; attempts < 2; ) {
+    attempts = (await world.json<Listed>("notifications")).notifications[0]?.attempts ?? 0;
+  }
+  const doctor = await world.cli("doctor");
+  expect(doctor.out).toContain("what it was told last did not arrive: the receiver answered 503");
+  expect((await world.cli("status")).err).toContain("Notifications do not arrive. ops: the receiver answered 503");
   world.environment.ASYNCAGENTS_DEPTH = "1";
   const agent = await world.cli("notifications", "retry", id.slice(-8));
   expect([agent.code, agent.err]).toEqual([expect.any(Number), expect.stringContaining("Only people")]);
@@ -91,6 +106,8 @@ test("a mistake in the settings is named, without its secret, and nothing starts
   expect(range.err).toContain("notifications.channels.phone.priority is wrong");
   const named = { channels: { phone: { type: "ntfy", topic: "x" } }, rules: [{ channels: ["fone"] }] };
   const rule = await configured({ notifications: named }).cli("ls");
-  expect(rule.err).toContain("notifications.rules names the channel fone, which is not in notifications.channels");
+  expect(rule.err).toContain(
+    "notifications.rules[0] names the channel fone, which is not in notifications.channels. Known: phone.",
+  );
   for (const { err } of [wrong, range, rule]) for (const secret of SECRETS) expect(err).not.toContain(secret);
 }, 60_000);

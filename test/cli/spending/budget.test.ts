@@ -40,15 +40,22 @@ test("a budget is set, shown, used up, raised by a person, and only lowered by a
   const stopped = await world.json<BackgroundTask>("show", id);
   expect(stopped.error).toStartWith(`stopped: the budget of batch ${batchId} is used up`);
   const { entries } = await world.json<InboxPage>("inbox");
-  expect(entries.map(({ kind, budgetId }) => [kind, budgetId])).toEqual([
-    ["budget", `batch:${batchId}`],
-    ["limit", null],
+  // One entry, which names what it stopped.
+  expect(entries).toMatchObject([
+    { kind: "budget", budgetId: `batch:${batchId}`, taskId: null, description: 'the batch of "Waits"' },
   ]);
+  expect(entries[0]?.text).toContain(
+    `It stopped "Waits". Once it is raised (asyncagents budget set batch:${batchId} …)`,
+  );
+  expect((await world.cli("inbox")).out).toContain(`batch:${batchId}`);
   const early = await world.cli("resume", id, "!say went on");
   expect([early.code, early.err]).toEqual([1, expect.stringContaining("left of $0.0010")]);
   expect((await world.cli("budget", "set", `batch:${batchId}`, "$5")).out).toMatch(
     /^batch:\S+: \$0\.\d+ of \$5\.00\n$/,
   );
+  expect((await world.json<InboxPage>("inbox")).entries.map(({ kind, taskId }) => [kind, taskId])).toEqual([
+    ["limit", id],
+  ]);
   expect((await world.cli("resume", id, "--wait", "!say went on")).out).toBe("went on\n");
   expect((await world.json<InboxPage>("inbox")).entries).toEqual([]);
   const unknown = await world.cli("budget", "set", "batch:nothing", "$5");

@@ -101,20 +101,39 @@ describe("channels", () => {
     await notifier({ channels, rules: [{ kinds: ["budget"] }] });
     const at = clock.now();
     await create(store, "t1", { budgets: { batch: { ...NO_LIMITS, cost: 1 } } });
+    await create(store, "t2");
     for (const cost of [0.5, 0.85, 0.9, 1.2, 1.3]) {
       await store.apply("t1", { type: "run.progressed", at, run: 0, progress: { ...noProgress(at), cost } });
     }
-    await Promise.all([all.has(2), bare.has(2)]);
-    await whenStored(store, allIn("delivered", 4));
+    // What it stops is not told again, run by run; another error is.
+    const stop = "stopped: the budget of batch batch is used up ($1.30 of $1.00). What it did is in its session.";
+    for (const id of ["t1", "t2"]) {
+      await store.apply(id, { type: "run.failed", at, run: 0, error: stop, progress: noProgress(at) });
+    }
+    await create(store, "t3", { batchId: "other" });
+    const limit = "stopped: the run has cost $2.00, and the limit is $1.00.";
+    await store.apply("t3", { type: "run.failed", at, run: 0, error: limit, progress: noProgress(at) });
+    await Promise.all([all.has(3), bare.has(3)]);
+    await whenStored(store, allIn("delivered", 6));
     const told = (received: typeof all.received) =>
       received.map(({ json: { kind, title, text } }) => [kind, title, text]);
     expect(told(all.received)).toEqual([
-      ["budget", "Budget nearly used up: batch batch", "85 % of the budget of batch batch is used: $0.85 of $1.00"],
-      ["budget", "Budget used up: batch batch", "$1.20 of $1.00"],
+      [
+        "budget",
+        'Budget nearly used up: the batch of "Task t1"',
+        "85 % of the budget of batch batch is used: $0.85 of $1.00",
+      ],
+      [
+        "budget",
+        'Budget used up: the batch of "Task t1"',
+        "$1.20 of $1.00. Its runs are stopped; raise it: asyncagents budget set batch:batch …",
+      ],
+      ["budget", "Stopped at a limit: Task t3", limit],
     ]);
     expect(told(bare.received)).toEqual([
       ["budget", "Budget nearly used up", ""],
       ["budget", "Budget used up", ""],
+      ["budget", "Stopped at a limit", ""],
     ]);
   });
 
@@ -261,7 +280,7 @@ describe("receivers that fail", () => {
   test("a failed attempt is repeated under the same id, after a growing pause, until it arrives", async () => {
     const { store, clock, notifier } = await notifierBed();
     const hook = receiver(() => new Response(null, { status: hook.received.length <= 2 ? 500 : 204 }));
-    await notifier({ channels: { ops: { type: "webhook", url: hook.url } } });
+    const own = await notifier({ channels: { ops: { type: "webhook", url: hook.url } } });
     await create(store, "t1");
     await store.apply("t1", completed(clock.now()));
     const [once] = await whenStored(store, ([row]) => row?.reason != null);
@@ -270,9 +289,15 @@ describe("receivers that fail", () => {
     clock.move(10_000);
     const [twice] = await whenStored(store, ([row]) => row?.attempts === 2 && row.dueAt > clock.now());
     expect((twice?.dueAt ?? 0) - clock.now()).toBeWithin(18_000, 20_001);
+    // It keeps failing: people are told, until something arrives again.
+    expect(await own.channels()).toMatchObject([{ failing: "the receiver answered 500", pending: 1 }]);
+    expect(await own.troubles()).toMatchObject([
+      { kind: "notifications_failing", message: expect.stringContaining("ops: the receiver answered 500") },
+    ]);
     clock.move(20_000);
     const [end] = await whenStored(store, allIn("delivered", 1));
     expect(end).toMatchObject({ attempts: 3, reason: null });
+    expect(await own.troubles()).toEqual([]);
     expect(new Set(hook.received.map(({ json }) => json.id)).size).toBe(1);
     expect(hook.received).toHaveLength(3);
   });
@@ -304,8 +329,20 @@ describe("receivers that fail", () => {
     expect(logged()).not.toContain("secret-path");
     const counts = { problem: null, pending: 0, held: 0, failed: 1 };
     expect(await own.channels()).toEqual([
-      { name: "redirecting", type: "webhook", target: `webhook at ${redirecting.url}`, ...counts },
-      { name: "gone", type: "slack", target: "Slack webhook at http://127.0.0.1:1", ...counts },
+      {
+        name: "redirecting",
+        type: "webhook",
+        target: `webhook at ${redirecting.url}`,
+        failing: reasons.redirecting ?? "",
+        ...counts,
+      },
+      {
+        name: "gone",
+        type: "slack",
+        target: "Slack webhook at http://127.0.0.1:1",
+        failing: reasons.gone ?? "",
+        ...counts,
+      },
     ]);
     redirecting.answer = () => new Response("ok");
     const failed = all.find(({ channel }) => channel === "redirecting");

@@ -134,6 +134,24 @@ describe("a task that starts after others", () => {
   });
 });
 
+test("a prompt that is sent at once asks for no result of a task; any other text in braces is the caller's", async () => {
+  const world = newWorld();
+  const side = await world.side();
+  const parent = world.parent();
+  const first = await launch(side, parent, world.script(say("1")));
+  await ended(side, first);
+  const short = first.id.slice(-8);
+  for (const name of [first.id, short, "ses_gone", "tsk_gone"]) {
+    expect(await codeOf(launch(side, parent, `Sum up {{result:${name}}}`))).toBe("invalid_input");
+    expect(await codeOf(side.engine.resume(callerOf(parent), first.id, `{{result:${name}}}`))).toBe("invalid_input");
+  }
+  expect((await side.store.tasks({ parentSessionId: parent })).total).toBe(1);
+  const prompt = `${world.script(say("2"))} What does {{result:ID}} or {{result:HANDLE}} mean?`;
+  const task = await launch(side, parent, prompt);
+  await ended(side, task);
+  expect(prompts(world, task.sessionId)[0]).toContain("{{result:ID}} or {{result:HANDLE}}");
+});
+
 describe("a change before the start", () => {
   test("of the predecessors, the policy and the prompt counts; a started task is not changed", async () => {
     const world = newWorld();

@@ -9,6 +9,7 @@ import { systemClock } from "../../../src/process/clock.ts";
 import { sqliteStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { eventually } from "../../../src/testing/eventually.ts";
+import { sampleInstance } from "../../../src/testing/sample-instance.ts";
 import { AGENT, type ClaudeBed } from "./claude-bed.ts";
 
 export interface ClaudeEngine {
@@ -25,18 +26,7 @@ export async function claudeEngine(
 ): Promise<ClaudeEngine> {
   const opened = await sqliteStore({ directory: join(bed.home.root, "store") });
   const directory = bed.home.directory;
-  const identity = {
-    id,
-    pid: process.pid,
-    processStart: "0",
-    bootId: "boot",
-    pidNamespace: "",
-    beat: 0,
-    machine: "",
-    leaseLeft: null,
-    host: host.kind,
-    directory,
-  };
+  const instance = sampleInstance(id, { pid: process.pid, host: host.kind, directory, startedAt: Date.now() });
   const log = { info: () => {}, error: () => {} };
   const isAlive = (instance: { id: string }) => !dead.has(instance.id);
   const supervisor = new Supervisor({ store: opened, log, ...systemClock, isAlive, pollMs: 1000 });
@@ -44,7 +34,7 @@ export async function claudeEngine(
     store: opened,
     supervisor,
     host,
-    instance: { ...identity, startedAt: Date.now() },
+    instance,
     settings: { ...DEFAULT_SETTINGS, pollMs: 1000, ...settings },
     log,
     ...systemClock,

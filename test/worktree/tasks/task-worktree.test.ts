@@ -87,7 +87,7 @@ describe("what it changed", () => {
     const { repo, worktrees, make } = place();
     const [one, other] = [await make("one"), await make("two")];
     expect(changesText((await taskChanges(worktrees, one.directory, [])) as never)).toBe(
-      `Its worktree ${one.directory} has no changes.`,
+      `Its worktree ${one.directory}, on branch ${one.branch}, has no changes.`,
     );
     writeFileSync(join(one.directory, "src", "cart.txt"), "a\nB\nc\n");
     sh(one.directory, "commit", "-q", "-am", "B");

@@ -19,7 +19,7 @@ export const configCommand: Command = {
   name: "config",
   summary: "show the settings that apply, and where each comes from",
   details:
-    "Settings are in asyncagents.json in the data folder; environment variables override it. The daemon and OpenCode read them when they start. Exits with 5 if something is wrong with them, because nothing starts then.",
+    "Settings are in asyncagents.json in the data folder; environment variables override it. The daemon and OpenCode read them when they start. Exits with 5 if something is wrong with them: nothing starts then, and a daemon that runs keeps the settings that it started with.",
   options: { schema: { summary: "print the JSON schema of asyncagents.json, for editors" } },
   examples: ["asyncagents config", "asyncagents config --schema > asyncagents.schema.json"],
   async run(invocation) {
@@ -59,13 +59,15 @@ function showTable({ screen, directory, environment }: Invocation, applied: Appl
   ];
   for (const line of tableLines(columns, settings, { width: screen.width, paint })) screen.line(line);
   for (const problem of problems) screen.line(`${paint.red("✗")} ${problem}`);
-  if (problems.length > 0)
-    screen.line("Nothing starts until this is corrected. The table shows what would apply without it.");
+  const daemon = findDaemon(directory);
+  if (problems.length > 0) {
+    const meanwhile = daemon ? "The daemon that runs keeps the settings that it started with; nothing else" : "Nothing";
+    screen.line(`${meanwhile} starts until this is corrected. The table shows what would apply without it.`);
+  }
   for (const { name, meant } of mistypedVariables(environment)) {
     screen.hint(`${name} is set, and is not a setting. Did you mean ${meant}?`);
   }
-  const daemon = findDaemon(directory);
-  if (isPresent && daemon && statSync(file).mtimeMs > Date.parse(daemon.startedAt)) {
+  if (isPresent && problems.length === 0 && daemon && statSync(file).mtimeMs > Date.parse(daemon.startedAt)) {
     screen.hint("The daemon started before the file was changed. To use it: asyncagents restart");
   }
 }

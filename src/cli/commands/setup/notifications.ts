@@ -113,7 +113,12 @@ function channelColumns(paint: Paint): Column<WireChannel>[] {
     { title: "PENDING", cell: ({ pending }) => String(pending), right: true },
     { title: "HELD", cell: ({ held }) => String(held), right: true },
     { title: "FAILED", cell: ({ failed }) => String(failed), right: true },
-    { title: "PROBLEM", cell: ({ problem }) => problem ?? "-", least: 8, paint: (text) => paint.red(text) },
+    {
+      title: "PROBLEM",
+      cell: ({ problem, failing }) => oneLine(problem ?? failing ?? "-"),
+      least: 8,
+      paint: (text) => paint.red(text),
+    },
   ];
 }
 

@@ -32,7 +32,7 @@ export const statsCommand: Command = {
   name: "stats",
   summary: "show figures: tasks by state, agents, tokens and cost",
   details:
-    "The first part is about everything, also about tasks that were pruned or removed since. Days and models are those of the tasks that are stored and started in the period; what a task used counts for the day of its start. Costs are as the agents' programs report them.",
+    "Tasks are those that are stored. In the first part, ended runs, tokens, cost, tools and durations also count what removed and pruned tasks have used. Days and models are those of the tasks that are stored and started in the period; what a task used counts for the day of its start. Costs are as the agents' programs report them.",
   options: {
     since: {
       value: "time",
@@ -74,10 +74,18 @@ async function readPeriod(client: Client, since: number, now: number, signal: Ab
   return { history, usage };
 }
 
-function showTotals(screen: Screen, { totalTasks, activeTasks, byStatus, duration, agents }: Stats): void {
+function showTotals(
+  screen: Screen,
+  { totalTasks, removedTasks, activeTasks, byStatus, duration, agents }: Stats,
+): void {
   const { completed, error, cancelled } = byStatus;
   const states = `${activeTasks} live, ${completed} completed, ${error} failed, ${cancelled} cancelled`;
   screen.line(`${quantity(totalTasks, "task")}: ${states}`);
+  if ((removedTasks ?? 0) > 0) {
+    screen.line(
+      `${quantity(removedTasks, "task")} removed since; the runs and the agents below include what these used`,
+    );
+  }
   if (duration.count > 0) {
     const { count, avg, max } = duration;
     screen.line(`${quantity(count, "ended run")}: ${shortDuration(avg)} on average, ${shortDuration(max)} at most`);

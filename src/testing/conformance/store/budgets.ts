@@ -269,6 +269,23 @@ export function budgetStoreSuite({ fresh, handles }: StoreBed): void {
     expect(told.map(({ taskId }) => taskId)).toEqual(["a", "b"]);
   });
 
+  test("what a budget stopped is listed with it, whatever else failed in it", async () => {
+    const store = await fresh();
+    await launch(store, "a", { session: dollars(1), task: dollars(0.5) });
+    for (const id of ["b", "c", "d"]) await launch(store, id);
+    const end = (id: string, at: number, error: string) =>
+      store.apply(id, { type: "run.failed", at, run: 0, error, progress: noProgress(0) });
+    await end("a", 30, "stopped: the budget of session parent is used up ($2.00 of $1.00). Raise it.");
+    await end("b", 40, "stopped: the budget of session parent is used up ($2.00 of $1.00). Raise it.");
+    await end("c", 50, "the provider failed");
+    const stopped = await store.budgets.stopped([SESSION, "task:a"]);
+    expect(stopped.map(({ id, budgetId }) => [id, budgetId])).toEqual([
+      ["b", SESSION],
+      ["a", SESSION],
+    ]);
+    expect(await store.budgets.stopped([])).toEqual([]);
+  });
+
   test("nothing flies of a task that is paused, or waits in a queue again", async () => {
     const store = await fresh();
     const requeued = { type: "run.requeued", at: 20, run: 0, reason: "x", progress: noProgress(0) } as const;

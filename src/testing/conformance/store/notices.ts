@@ -200,6 +200,12 @@ export function feedSuite(bed: StoreBed): void {
     expect(await ofFirst({ after: first?.seq ?? 0, before: Number.MAX_SAFE_INTEGER })).toEqual(rest);
     expect(await ofFirst({ after: 0, before: first?.seq ?? 0 })).toEqual([]);
     expect(await store.entriesOf([], { after: 0, before: Number.MAX_SAFE_INTEGER })).toEqual([]);
+    // Of one task, by type, the newest first.
+    await store.apply("a", { type: "task.adopted", at: 2, owner: "somebody" });
+    const own = (await store.feed(0)).filter(({ taskId }) => taskId === "a").map(({ event }) => event);
+    expect(own).toHaveLength(2);
+    expect(await store.eventsOf("a", ["task.created", "task.adopted"])).toEqual(own.toReversed());
+    expect(await store.eventsOf("a", ["task.cleared"])).toEqual([]);
   });
 
   test(
