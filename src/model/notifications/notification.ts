@@ -100,10 +100,13 @@ export function notableOf(seq: number, event: TaskEvent, task: Task): Notable | 
     const title = titleOf(BUDGET_WORDS[event.type], budgetWords(event.budget, task));
     return { ...notable, content: { ...notable.content, title } };
   }
-  if (event.type !== "run.phased" || event.detail?.kind !== "waiting") return null;
-  const { requestId, text } = event.detail;
-  const isOpen = task.phaseDetail?.kind === "waiting" && task.phaseDetail.requestId === requestId;
-  return isOpen ? made("needs_you", `request:${task.id}/${requestId}`, text, event.run) : null;
+  const { phaseDetail: now } = task;
+  const then = event.type === "run.phased" ? event.detail : null;
+  if (then?.kind === "blocked" && now?.kind === "blocked" && now.by === then.by) {
+    return made("needs_you", `blocked:${task.id}/${then.by}`, then.text, task.run.number);
+  }
+  if (then?.kind !== "waiting" || now?.kind !== "waiting" || now.requestId !== then.requestId) return null;
+  return made("needs_you", `request:${task.id}/${then.requestId}`, then.text, task.run.number);
 }
 
 /** What a budget is for, by the description of the task that used it: nobody knows the ids by heart. */
