@@ -62,7 +62,7 @@ export async function refuseResults(store: Pick<Store, "tasks">, prompt: string)
 }
 
 function notAfter(name: string): AsyncAgentsError {
-  const message = `The prompt asks for {{result:${name}}}, but the task does not start after it, so there would be no result. Name it in after (asyncagents run --after ${name}), or leave it out.`;
+  const message = `The prompt asks for {{result:${name}}}, but the task does not start after it, so there would be no result. Name it in after (asyncagents run --after ${name} "prompt"), or leave it out.`;
   return invalid(message);
 }
 
