@@ -6,6 +6,7 @@
 import { cp, rm, stat } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
+import { createSolidTransformPlugin } from "@opentui/solid/bun-plugin";
 import { Glob } from "bun";
 import { DECLARATIONS, makeDeclarations, referredFrom } from "./build/declarations.ts";
 import { type Entry, entries } from "./build/entries.ts";
@@ -52,6 +53,12 @@ const products: Product[] = [
     sources: ["src/**/*.ts", "package.json"],
     make: () => bundle(entry),
   })),
+  {
+    name: "the panel in OpenCode",
+    result: "dist/tui/panel.js",
+    sources: ["src/tui/**/*", "src/client/**/*", "src/protocol/**/*", "src/model/**/*", "package.json"],
+    make: bundlePanel,
+  },
   ...entries.flatMap((entry) => (entry.folder === undefined ? [] : [packageOf(entry, entry.folder)])),
 ];
 
@@ -120,6 +127,23 @@ async function bundle({ name, path, target, isBundled }: Entry): Promise<void> {
     ...(!isBundled && { packages: "external" }),
   });
   if (!result.success) throw new Error(`${name} could not be bundled: ${result.logs.join("\n")}`);
+}
+
+/**
+ * One file, compiled for Solid. OpenCode brings these modules, and finds their imports by text: a minified file would
+ * not load, and one with its own copies would draw nothing.
+ */
+async function bundlePanel(): Promise<void> {
+  const result = await Bun.build({
+    entrypoints: [join(root, "src", "tui", "panel.tsx")],
+    outdir: join(root, "dist", "tui"),
+    target: "bun",
+    format: "esm",
+    minify: false,
+    external: ["solid-js", "solid-js/*", "@opentui/*"],
+    plugins: [createSolidTransformPlugin()],
+  });
+  if (!result.success) throw new Error(`The panel could not be bundled: ${result.logs.join("\n")}`);
 }
 
 if (import.meta.main) {
