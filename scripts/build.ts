@@ -1,15 +1,15 @@
 /**
  * `npm run build`: what the packages hold besides their sources: the dashboard (dashboard/dist), the entries as
- * JavaScript with type declarations (dist), and the packages that hold one entry each (packages). Tests and the demo
- * build what is missing or older than its sources, and nothing else.
+ * JavaScript with type declarations and the panel in OpenCode (dist), and the packages that hold one entry each
+ * (packages). Tests and the demo build what is missing or older than its sources, and nothing else.
  */
 import { cp, rm, stat } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { createSolidTransformPlugin } from "@opentui/solid/bun-plugin";
 import { Glob } from "bun";
 import { DECLARATIONS, makeDeclarations, referredFrom } from "./build/declarations.ts";
 import { type Entry, entries } from "./build/entries.ts";
+import { bundlePanel } from "./build/panel.ts";
 import { run } from "./build/run.ts";
 
 const root = dirname(import.meta.dir);
@@ -56,8 +56,15 @@ const products: Product[] = [
   {
     name: "the panel in OpenCode",
     result: "dist/tui/panel.js",
-    sources: ["src/tui/**/*", "src/client/**/*", "src/protocol/**/*", "src/model/**/*", "package.json"],
-    make: bundlePanel,
+    sources: [
+      "src/tui/**/*",
+      "src/client/**/*",
+      "src/protocol/**/*",
+      "src/model/**/*",
+      "src/process/**/*",
+      "package.json",
+    ],
+    make: () => bundlePanel(join(root, "src", "tui", "panel.tsx"), join(root, "dist", "tui")),
   },
   ...entries.flatMap((entry) => (entry.folder === undefined ? [] : [packageOf(entry, entry.folder)])),
 ];
@@ -127,23 +134,6 @@ async function bundle({ name, path, target, isBundled }: Entry): Promise<void> {
     ...(!isBundled && { packages: "external" }),
   });
   if (!result.success) throw new Error(`${name} could not be bundled: ${result.logs.join("\n")}`);
-}
-
-/**
- * One file, compiled for Solid. OpenCode brings these modules, and finds their imports by text: a minified file would
- * not load, and one with its own copies would draw nothing.
- */
-async function bundlePanel(): Promise<void> {
-  const result = await Bun.build({
-    entrypoints: [join(root, "src", "tui", "panel.tsx")],
-    outdir: join(root, "dist", "tui"),
-    target: "bun",
-    format: "esm",
-    minify: false,
-    external: ["solid-js", "solid-js/*", "@opentui/*"],
-    plugins: [createSolidTransformPlugin()],
-  });
-  if (!result.success) throw new Error(`The panel could not be bundled: ${result.logs.join("\n")}`);
 }
 
 if (import.meta.main) {

@@ -7,6 +7,7 @@ import type { TuiPlugin, TuiPluginApi } from "@opencode-ai/plugin/tui";
 import { createSignal } from "solid-js";
 import { messageOf } from "../model/errors.ts";
 import { openLog, storageDirectory } from "../process/data-folder.ts";
+import { isPanelKnown, notePanel } from "../process/panel-mark.ts";
 import { findServer } from "./find-server.ts";
 import { currentRoute, type PanelContext, SCREEN_COMMAND, SCREEN_ROUTE, TASKS_COMMAND } from "./panel-context.ts";
 import { type PanelOptions, panelOptions } from "./panel-options.ts";
@@ -31,6 +32,7 @@ const tui: TuiPlugin = async (api, given) => {
     const panel = connect(api, options, { directory, log });
     registerSlots(panel);
     registerCommands(panel, options);
+    if (!isPanelKnown(directory)) notePanel(directory);
   } catch (thrown) {
     log.error("the panel did not start", { error: messageOf(thrown) });
   }

@@ -29,6 +29,8 @@ export interface TuiOptions {
   theme?: string;
   /** Options of the panel; null: without it. */
   panel?: Record<string, unknown> | null;
+  /** More plugins of the screen. */
+  plugins?: readonly string[];
   permission?: PermissionSetting;
   /** The arguments of opencode. */
   args?: readonly string[];
@@ -68,7 +70,7 @@ export async function startTui(options: TuiOptions = {}): Promise<Tui> {
   const model = options.model ?? startOpenAiModel();
   const settings = { model, plugin: [PLUGIN], ...(options.permission && { permission: options.permission }) };
   await prepareHome(home, settings);
-  const plugins = panel === null ? [] : [[PANEL, panel]];
+  const plugins = [...(panel === null ? [] : [[PANEL, panel]]), ...(options.plugins ?? [])];
   const tuiConfig = { $schema: "https://opencode.ai/tui.json", plugin: plugins, ...(theme && { theme }) };
   await writeFile(join(home, ".config", "opencode", "tui.json"), JSON.stringify(tuiConfig));
   await mkdir(join(root, "project"));

@@ -62,9 +62,11 @@ function SidebarTask(props: { panel: PanelContext; task: PanelTask }) {
     <box onMouseUp={() => openTask(props.panel, props.task.id)}>
       <TaskLine panel={props.panel} task={props.task} />
       <Show when={hasDetail()}>
-        <text fg={colour()} wrapMode="none" truncate paddingLeft={2} height={1}>
-          {detail()}
-        </text>
+        <box paddingLeft={2} height={1}>
+          <text fg={colour()} wrapMode="none" truncate>
+            {detail()}
+          </text>
+        </box>
       </Show>
     </box>
   );

@@ -4,6 +4,7 @@
  * request that is no longer open. Nobody allows what was not shown whole.
  */
 import { type JSX, onMount, Show } from "solid-js";
+import { messageOf } from "../../model/errors.ts";
 import type { PanelContext } from "../panel-context.ts";
 import { detailOf, markOf, type PanelTask, timeOf } from "../panel-task.ts";
 import { actionsOf, outcomeOf, type TaskAction } from "../task-actions.ts";
@@ -26,11 +27,22 @@ export function openTask(panel: PanelContext, id: string, options: { hasRead?: b
     panel.api.ui.toast({ message: "This task is no longer in the list.", variant: "warning" });
     return;
   }
+  void leaveReceipt(panel, task);
   panel.api.ui.dialog.replace(() => (
     <Safe panel={panel}>
       <TaskDialog panel={panel} task={task} hasRead={options.hasRead ?? false} />
     </Safe>
   ));
+}
+
+/** A receipt that fails is no reason to disturb anybody. */
+async function leaveReceipt(panel: PanelContext, { id, request }: PanelTask): Promise<void> {
+  if (request === null || request.id === "") return;
+  try {
+    await panel.client().seen(id, { requestId: request.id, via: "panel" });
+  } catch (thrown) {
+    panel.log.info("a receipt was not left", { error: messageOf(thrown) });
+  }
 }
 
 function TaskDialog(props: { panel: PanelContext; task: PanelTask; hasRead: boolean }) {
