@@ -1,6 +1,7 @@
 /**
- * What the panel costs the real OpenCode in a terminal: its start until the prompt is drawn, and the processor time of a
- * screen in which nothing happens. Both sides have the plugin, the same HOME and the same project; only `tui.json` differs.
+ * What the panel costs the real OpenCode in a terminal: its start until the prompt is drawn, and the processor time
+ * of a screen in which nothing happens. Both sides have the plugin, the same HOME and the same project; only
+ * `tui.json` differs.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
- * Bundles a plugin for OpenCode's screen into one file, compiled for Solid. OpenCode brings Solid and OpenTUI, and finds
- * their imports by text: a minified file would not load, and one with its own copies would draw nothing.
+ * Bundles a plugin for OpenCode's screen into one file, compiled for Solid. OpenCode brings Solid and OpenTUI, and
+ * finds their imports by text: a minified file would not load, and one with its own copies would draw nothing.
  */
 import { createSolidTransformPlugin } from "@opentui/solid/bun-plugin";
 

@@ -1,6 +1,6 @@
 /**
- * A task as the panel shows it: few fields, and texts that are safe on one line of a screen. Also what it is called: its
- * mark, its state, how long it took. Pure: the current time is passed in.
+ * A task as the panel shows it: few fields, and texts that are safe on one line of a screen. Also what it is called:
+ * its mark, its state, how long it took. Pure: the current time is passed in.
  */
 import { isLive } from "../model/task.ts";
 import { asLine } from "../model/text/foreign-text.ts";

@@ -1,7 +1,7 @@
 /**
- * The module that OpenCode's terminal screen loads: background tasks in its sidebar, at its prompt, in a list and on the
- * whole screen. It returns at once, because OpenCode waits for it, and connects in the background. It prints nothing; what
- * goes wrong is in the log of the data folder. The build compiles it into one file (`scripts/build.ts`).
+ * The module that OpenCode's terminal screen loads: background tasks in its sidebar, at its prompt, in a list and on
+ * the whole screen. It returns at once, because OpenCode waits for it, and connects in the background. It prints
+ * nothing; what goes wrong is in the log of the data folder. The build compiles it into one file.
  */
 import type { TuiPlugin, TuiPluginApi } from "@opencode-ai/plugin/tui";
 import { createSignal } from "solid-js";

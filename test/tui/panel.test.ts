@@ -1,6 +1,6 @@
 /**
- * The panel in the real OpenCode, in a real terminal: one story from the launch to the results. Each step waits for what
- * the screen shows.
+ * The panel in the real OpenCode, in a real terminal: one story from the launch to the results. Each step waits for
+ * what the screen shows.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
