@@ -30,6 +30,8 @@ export interface PanelTask {
   agent: string;
   host: string;
   directory: string;
+  /** The directory on one line. */
+  place: string;
   isLive: boolean;
   status: BackgroundTask["status"];
   /** What a live task is doing, in a few words. */
@@ -57,6 +59,7 @@ export function panelTask(task: BackgroundTask): PanelTask {
     agent: asLine(task.agent, TOOL) || "agent",
     host: task.host,
     directory: task.directory,
+    place: asLine(task.directory, LINE),
     isLive: isGoing,
     status: task.status,
     state: stateOf(task),

@@ -7,6 +7,7 @@ import { type Client, createClient } from "../client/client.ts";
 import { pause } from "../client/pause.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import type { Log } from "../process/log.ts";
+import type { BackgroundTask } from "../protocol/tasks.ts";
 import type { ServerAddress } from "./find-server.ts";
 import { type PanelTask, panelTask } from "./panel-task.ts";
 
@@ -61,8 +62,10 @@ export class TaskFeed {
           if (!signal.aborted) log.error("the panel lost its stream; it connects again", { error: messageOf(thrown) });
         }
       }
-      this.#client = null;
-      this.#changed();
+      if (this.#client !== null) {
+        this.#client = null;
+        this.#changed();
+      }
       await pause(waitMs, signal);
       waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
     }
@@ -77,12 +80,21 @@ export class TaskFeed {
       this.#client = client;
       if (event.type === "snapshot") {
         this.#tasks = new Map();
-        for (const task of event.snapshot.tasks) this.#tasks.set(task.id, panelTask(task));
-      } else if ("task" in event) this.#tasks.set(event.task.id, panelTask(event.task));
+        for (const task of event.snapshot.tasks) this.#take(task);
+      } else if ("task" in event) this.#take(event.task);
       else continue;
       this.#changed();
     }
     return this.#client !== null;
+  }
+
+  /** A server of another version may send something else: that task is missing then, and no other. */
+  #take(task: BackgroundTask): void {
+    try {
+      this.#tasks.set(task.id, panelTask(task));
+    } catch (thrown) {
+      this.#options.log.error("the panel cannot show a task", { error: messageOf(thrown) });
+    }
   }
 
   #forgetOldest(): void {

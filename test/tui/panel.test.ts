@@ -58,15 +58,17 @@ async function openTask(description: string): Promise<void> {
   await tui.shows(/Background tasks {5,}esc/);
   tui.type(description);
   await tui.shows(new RegExp(` {3}${description} {5}`));
-  tui.press("Enter");
-  await tui.shows(new RegExp(`${description}.* {3}esc`));
+  await tui.enter("Enter", new RegExp(`${description}.* {3}esc`));
 }
 
-/** Finds an action by its title, in small letters, so that the search can be told from what it finds. */
-async function choose(title: string): Promise<void> {
+/**
+ * Finds an action by its title, in small letters, so that the search can be told from what it finds, and resolves when
+ * the screen shows what follows.
+ */
+async function choose(title: string, next: RegExp): Promise<string> {
   tui.type(title.toLowerCase());
   await tui.shows(new RegExp(` {3}${title.toLowerCase()} {3}`));
-  tui.press("Enter");
+  return tui.enter("Enter", next);
 }
 
 terminalTest(
@@ -98,12 +100,10 @@ terminalTest(
   async () => {
     await openTask("Paint the button");
     await tui.shows(/Which colour\?[\s\S]*Answer[\s\S]*Decline to answer/);
-    tui.press("Enter");
-    await tui.shows(/Answer +esc/);
+    await tui.enter("Enter", /Answer +esc/);
     tui.type("green");
     await tui.shows(/green/);
-    tui.press("Enter");
-    await tui.shows(/✓ Paint the button/);
+    await tui.enter("Enter", /✓ Paint the button/);
     const task = await taskNamed("Paint the button");
     expect(task).toMatchObject({ status: "completed", result: "It is painted." });
     expect(task.phaseDetail).toMatchObject({ kind: "answered", reply: "answered", by: "panel" });
@@ -117,10 +117,9 @@ terminalTest(
   "the result is read in the panel, and scrolls",
   async () => {
     await openTask("Survey");
-    await choose("Read the result");
-    const first = await tui.shows(/Finding 1\.[\s\S]*Finding 5\./);
+    const first = await choose("Read the result", /Finding 1\.[\s\S]*Finding 5\./);
     expect(first).not.toMatch(/Finding 80\./);
-    tui.press("End");
+    tui.press(...Array(60).fill("Down"));
     await tui.shows(/Finding 80\./);
     tui.press("Escape");
     await tui.hides(/Finding 80\./);
@@ -133,8 +132,7 @@ terminalTest(
   "in the session of a task a row says what it does, and the way back",
   async () => {
     await openTask("Fix");
-    await choose("Open its session");
-    await tui.shows(/● working · [\dms]+ · read · 1 call +Fix .* up parent +ctrl\+x j tasks/);
+    await choose("Open its session", /● working · [\dms]+ · read · 1 call +Fix .* up parent +ctrl\+x j tasks/);
     tui.press("Up");
     await tui.hides(/up parent/);
     await tui.shows(/All launched/);
@@ -166,12 +164,10 @@ terminalTest(
     tui.resize(140);
     tui.press("F6");
     await tui.shows(/At work \(1\)[\s\S]*Ended \(3\)/);
-    tui.press("Down", "Up", "Enter");
-    await tui.shows(/Cancel it/);
-    await choose("Cancel it");
-    await tui.shows(/confirm/i);
-    tui.press("Enter");
-    await tui.shows(/Ended \(4\)/);
+    tui.press("Down", "Up");
+    await tui.enter("Enter", /Cancel it/);
+    await choose("Cancel it", /Cancel it +esc[\s\S]*Confirm/);
+    await tui.enter("Enter", /Ended \(4\)/);
     expect((await taskNamed("Fix")).status).toBe("cancelled");
     tui.press("Escape");
     await tui.shows(/All launched/);

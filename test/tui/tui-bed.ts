@@ -19,9 +19,11 @@ import { cleanEnvironment } from "../../src/testing/opencode/process.ts";
 import { root as repository } from "../ground/repository.ts";
 
 export const PANEL = join(repository, "dist", "tui", "panel.js");
-const PLUGIN = join(repository, "src", "opencode", "server.ts");
+export const PLUGIN = join(repository, "src", "opencode", "server.ts");
 const LOOKS = 1800;
 const LOOK_MS = 50;
+const PRESSES = 5;
+const LOOKS_PER_PRESS = 100;
 
 export interface TuiOptions {
   columns?: number;
@@ -58,6 +60,8 @@ export interface Tui {
   hides(pattern: RegExp): Promise<string>;
   /** Keys by tmux's names: `Enter`, `C-x`, `Down`. */
   press(...keys: string[]): void;
+  /** Presses a key, once more if a busy OpenCode dropped it, until the screen shows this. */
+  enter(key: string, pattern: RegExp): Promise<string>;
   type(text: string): void;
   resize(columns: number, rows?: number): void;
   stop(): Promise<void>;
@@ -84,13 +88,18 @@ export async function startTui(options: TuiOptions = {}): Promise<Tui> {
   tmux("set-option", "-g", "remain-on-exit", "on");
   const release = attachLifeline(Number(tmux("display-message", "-p", "#{pid}")), root);
   const screen = () => tmux("capture-pane", "-p");
-  const wait = async (isDone: (shown: string) => boolean, what: string) => {
-    for (let looks = 0; looks < LOOKS; looks++) {
+  const look = async (isDone: (shown: string) => boolean, times: number) => {
+    for (let looks = 0; looks < times; looks++) {
       const shown = screen();
       if (isDone(shown)) return shown;
       await Bun.sleep(LOOK_MS);
     }
-    throw new Error(`the terminal ${what}:\n${screen()}`);
+    return null;
+  };
+  const wait = async (isDone: (shown: string) => boolean, what: string) => {
+    const shown = await look(isDone, LOOKS);
+    if (shown === null) throw new Error(`the terminal ${what}:\n${screen()}`);
+    return shown;
   };
   return {
     home,
@@ -103,6 +112,14 @@ export async function startTui(options: TuiOptions = {}): Promise<Tui> {
     shows: (pattern) => wait((shown) => pattern.test(shown), `never showed ${pattern}`),
     hides: (pattern) => wait((shown) => !pattern.test(shown), `still shows ${pattern}`),
     press: (...keys) => void tmux("send-keys", ...keys),
+    async enter(key, pattern) {
+      for (let presses = 0; presses < PRESSES; presses++) {
+        tmux("send-keys", key);
+        const shown = await look((each) => pattern.test(each), LOOKS_PER_PRESS);
+        if (shown !== null) return shown;
+      }
+      throw new Error(`after ${key} the terminal never showed ${pattern}:\n${screen()}`);
+    },
     type: (text) => void tmux("send-keys", "-l", text),
     resize: (width, height = rows) => void tmux("resize-window", "-x", String(width), "-y", String(height)),
     async stop() {

@@ -51,7 +51,7 @@ function TaskDialog(props: { panel: PanelContext; task: PanelTask; hasRead: bool
   onMount(() => api.ui.dialog.setSize("large"));
   const text = task.request?.text ?? detailOf(task);
   const isLong = text.length > SHOWN_CHARS || text.split("\n").length > SHOWN_LINES;
-  const facts = () => `${markOf(task)} ${task.state} · ${timeOf(task, now())} · ${task.agent} · ${task.directory}`;
+  const facts = () => `${markOf(task)} ${task.state} · ${timeOf(task, now())} · ${task.agent} · ${task.place}`;
   return (
     <box>
       <box paddingLeft={4} paddingRight={4} paddingBottom={1}>

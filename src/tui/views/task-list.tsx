@@ -47,7 +47,7 @@ function TaskList(props: { panel: PanelContext }) {
 
 function optionOf({ api, now }: PanelContext, task: PanelTask, category: string): TuiDialogSelectOption<string> {
   const isElsewhere = task.directory !== api.state.path.directory;
-  const place = isElsewhere ? `${basename(task.directory)} · ` : "";
+  const place = isElsewhere ? `${basename(task.place)} · ` : "";
   // A function, so that the time ticks without a new row.
   const footer = (() => timeOf(task, now())) as unknown as JSX.Element;
   const title = `${markOf(task)} ${task.description}`;

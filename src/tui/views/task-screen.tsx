@@ -97,7 +97,7 @@ function TaskFacts(props: { panel: PanelContext; task: PanelTask }) {
   const { api, now } = props.panel;
   const facts = () => [
     `${props.task.agent} on ${props.task.host}`,
-    props.task.directory,
+    props.task.place,
     ...(workOf(props.task) === "" ? [] : [workOf(props.task)]),
     props.task.id,
   ];
