@@ -57,7 +57,7 @@ async function openTask(description: string): Promise<void> {
   tui.press("C-x", "j");
   await tui.shows(/Background tasks {5,}esc/);
   tui.type(description);
-  await tui.shows(new RegExp(` {3}${description} {5}`));
+  await tui.shows(new RegExp(` {3}${description}( {5}|\\n)`));
   await tui.enter("Enter", new RegExp(`${description}.* {3}esc`));
 }
 
@@ -67,7 +67,7 @@ async function openTask(description: string): Promise<void> {
  */
 async function choose(title: string, next: RegExp): Promise<string> {
   tui.type(title.toLowerCase());
-  await tui.shows(new RegExp(` {3}${title.toLowerCase()} {3}`));
+  await tui.shows(new RegExp(` {3}${title.toLowerCase()}( {3}|\\n)`));
   return tui.enter("Enter", next);
 }
 
