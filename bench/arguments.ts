@@ -8,6 +8,7 @@ import { MODES, type Mode } from "./opencode/bed.ts";
 export const BENCHMARKS = [
   "background-task",
   "many-tasks",
+  "panel",
   "status-api",
   "postgres-writes",
   "postgres-runs",
@@ -42,6 +43,8 @@ Runs the benchmarks side by side with what they are compared with, in one run, a
                     the launching call, the time until the parent is told, and the bytes in the parent's context
   many-tasks        the same two, 60 tasks launched in one answer of the model, on \`opencode serve\`: the launching turn, and
                     the time until the parent has been told of all of them
+  panel             OpenCode's TUI with the panel and without it: its start until the prompt is drawn, and the processor time of a
+                    screen in which nothing happens
   status-api        the status API on a store of 100,000 tasks: lists, search and events against servers of plain
                     Bun.serve, and the plugin's start against its start with an empty store
   postgres-writes   eight writers on a real PostgreSQL against the same statements under one lock, directly and with
@@ -56,8 +59,8 @@ Runs the benchmarks side by side with what they are compared with, in one run, a
 
   --quick           small sizes: a trial of the benchmarks themselves, not a result
 
-of background-task:
-  --on MODE         tui: OpenCode's TUI, as people use it; serve: headless, over HTTP; both, one after the other (both)
+of background-task and panel:
+  --on MODE         of background-task: tui: OpenCode's TUI, as people use it; serve: headless, over HTTP; both, one after the other (both)
   --pairs N         interleaved pairs to measure in each mode (${PAIRS})
   --warm-ups N      pairs to run before and throw away (${WARM_UPS})
 of status-api:

@@ -13,6 +13,7 @@ import {
   plainDefinitionBytes,
 } from "./opencode/background-task.ts";
 import { type Judged, judge, MANY_MEASURES, measuresOf } from "./opencode/measures.ts";
+import { panelCost } from "./opencode/panel.ts";
 import type { Trial } from "./opencode/trial.ts";
 import { liveTasks } from "./postgres/live-tasks.ts";
 import { postgresEvents } from "./postgres/postgres-events.ts";
@@ -28,6 +29,8 @@ const FEW = 30;
  */
 const MANY_TRIALS = { pairs: 10, warmUps: 2 };
 const QUICK_MANY = { pairs: 1, warmUps: 0 };
+/** Each start takes most of a minute, because of the rest that is measured. */
+const PANEL_PAIRS = 10;
 const reports = join(dirname(import.meta.dir), ".test-report");
 
 type Run = Extract<Arguments, { type: "run" }>;
@@ -36,6 +39,12 @@ type Run = Extract<Arguments, { type: "run" }>;
 const benchmarks: Record<Benchmark, (run: Run, started: number) => Promise<{ passed: boolean; figures: object }>> = {
   "background-task": backgroundTask,
   "many-tasks": manyTasks,
+  panel: ({ pairs, warmUps, quick }, started) =>
+    panelCost({
+      pairs: Math.min(pairs, PANEL_PAIRS),
+      warmUps: quick ? 0 : Math.min(warmUps, 1),
+      onProgress: progressFrom(started),
+    }),
   "status-api": ({ parts, quick }, started) => statusApi({ parts, quick, onProgress: progressFrom(started) }),
   "postgres-writes": ({ quick }, started) => postgresWrites({ quick, onProgress: progressFrom(started) }),
   "postgres-events": ({ quick }, started) => postgresEvents({ quick, onProgress: progressFrom(started) }),

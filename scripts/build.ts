@@ -1,7 +1,7 @@
 /**
  * `npm run build`: what the packages hold besides their sources: the dashboard (dashboard/dist), the entries as
- * JavaScript with type declarations (dist), and the packages that hold one entry each (packages). Tests and the demo
- * build what is missing or older than its sources, and nothing else.
+ * JavaScript with type declarations and the panel in OpenCode (dist), and the packages that hold one entry each
+ * (packages). Tests and the demo build what is missing or older than its sources, and nothing else.
  */
 import { cp, rm, stat } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
@@ -9,6 +9,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { Glob } from "bun";
 import { DECLARATIONS, makeDeclarations, referredFrom } from "./build/declarations.ts";
 import { type Entry, entries } from "./build/entries.ts";
+import { bundlePanel } from "./build/panel.ts";
 import { run } from "./build/run.ts";
 
 const root = dirname(import.meta.dir);
@@ -52,6 +53,19 @@ const products: Product[] = [
     sources: ["src/**/*.ts", "package.json"],
     make: () => bundle(entry),
   })),
+  {
+    name: "the panel in OpenCode",
+    result: "dist/tui/panel.js",
+    sources: [
+      "src/tui/**/*",
+      "src/client/**/*",
+      "src/protocol/**/*",
+      "src/model/**/*",
+      "src/process/**/*",
+      "package.json",
+    ],
+    make: () => bundlePanel(join(root, "src", "tui", "panel.tsx"), join(root, "dist", "tui")),
+  },
   ...entries.flatMap((entry) => (entry.folder === undefined ? [] : [packageOf(entry, entry.folder)])),
 ];
 

@@ -97,7 +97,8 @@ export function createClient(options: ClientOptions): Client {
       return { messages: (await response.json()) as LogMessage[], before: response.headers.get("x-next-cursor") };
     },
     resume: (id, prompt, signal) => json("resume", { id, input: { prompt }, signal }),
-    events: (stream = {}) => streamEvents(fetcher, `${base}${STATUS_ADDRESSES.events.path}`, stream),
+    events: (stream = {}) =>
+      streamEvents(fetcher, `${base}${STATUS_ADDRESSES.events.path}${searchOf({ every: stream.everyMs })}`, stream),
     pageToken: async () => (await json("pageToken", {})).token,
     operate: (name, input, { signal } = {}) => json(name, { input, signal }),
   };

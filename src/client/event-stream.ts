@@ -7,6 +7,7 @@ import type { TaskSnapshot } from "../protocol/events.ts";
 import { TASK_EVENT_NAMES, type TaskEventName } from "../protocol/task-event-names.ts";
 import type { BackgroundTask } from "../protocol/tasks.ts";
 import { failureOf } from "./failure.ts";
+import { pause } from "./pause.ts";
 
 export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 
@@ -23,6 +24,11 @@ export type StreamEvent =
 
 export interface StreamOptions {
   signal?: AbortSignal;
+  /**
+   * Changes come at most this often, together, and of the updates of a task in between only the newest; each one at
+   * once when absent.
+   */
+  everyMs?: number;
   /** The longest pause before a reconnection attempt; 3 s by default. */
   maxWaitMs?: number;
   /** Without a byte for this long, the connection counts as lost; 75 s by default. */
@@ -116,16 +122,4 @@ function eventOf(block: string): StreamEvent | null {
   if (type === "snapshot") return { type, id, snapshot: JSON.parse(data) };
   if (type === "heartbeat" || type === "board.changed") return { type, ts: JSON.parse(data).ts };
   return TASK_EVENTS.has(type) ? { type: type as TaskEventName, id, task: JSON.parse(data) } : null;
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener("abort", done);
-  });
 }

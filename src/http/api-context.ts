@@ -10,6 +10,7 @@ import type { Trouble } from "../engine/watching/troubles.ts";
 import type { Log } from "../process/log.ts";
 import type { CallOperation } from "../protocol/operations.ts";
 import type { Caller, Guard } from "./access/guard.ts";
+import type { StreamRequest } from "./events/event-streams.ts";
 
 /** What those handlers need that also run for calls of other processes. */
 export interface OperationContext {
@@ -43,5 +44,5 @@ export interface ApiContext extends OperationContext {
   /** What a person has to see to, such as a full disk. */
   troubles(): Promise<Trouble[]>;
   /** Opens the event stream. */
-  stream(request: Request, caller: Caller): Promise<Response>;
+  stream(opened: StreamRequest): Promise<Response>;
 }

@@ -49,7 +49,7 @@ export function openDoor({ address, ports, context, streams, page, mcp, finish, 
       ...context,
       guard: options.guard(() => server),
       mcp: mcp && (async (request, caller) => mcp(await whole(request, caller), caller)),
-      stream: (request, caller) => streams.open(request, server, caller),
+      stream: (opened) => streams.open(opened, server),
     },
     page,
   );

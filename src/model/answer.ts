@@ -9,7 +9,7 @@ export const REPLIES = ["allowed once", "always allowed", "rejected", "answered"
 export type ReplyWord = (typeof REPLIES)[number];
 
 /** Where people see requests and answer them. */
-export const DOORS = ["dashboard", "command line", "api"] as const;
+export const DOORS = ["dashboard", "command line", "panel", "api"] as const;
 export type Door = (typeof DOORS)[number];
 
 /** `model`: an agent over MCP; `host`: the agent's own program, such as OpenCode's screen; `policy`: a written rule. */
@@ -37,6 +37,7 @@ export function keptTexts(asked: string, text: string | null): Pick<GivenAnswer,
 const PLACES: Record<Answerer, string> = {
   dashboard: "from the dashboard",
   "command line": "from the command line",
+  panel: "from the panel in OpenCode",
   api: "over the API",
   model: "by an agent over MCP",
   host: "in the agent's own program",

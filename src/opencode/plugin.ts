@@ -11,9 +11,10 @@ import { openCodeHost } from "../hosts/opencode/opencode-host.ts";
 import { callOpenCode, type OpenCodeSend, pluginSend } from "../hosts/opencode/transport.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { openLog, storageDirectory } from "../process/data-folder.ts";
+import { isPanelKnown, notePanel } from "../process/panel-mark.ts";
 import { carriedOver } from "./compaction.ts";
 import { newMark, type PluginInstance, startInstance } from "./instance.ts";
-import { endToast, launchToast, settingsToast, Toasts } from "./toasts.ts";
+import { endToast, launchToast, panelToast, settingsToast, Toasts } from "./toasts.ts";
 import { tools } from "./tools.ts";
 import { askFor, passOn } from "./worktree-engines.ts";
 
@@ -79,7 +80,10 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
       instance: start,
       caller: async (context) => callerOf(context, seen.get(context.sessionID) ?? (await readSeen(send, context))),
       waits: isOneShot(process.argv),
-      onLaunched: (task) => toasts.show(launchToast(task)),
+      onLaunched: (task) => {
+        toasts.show(launchToast(task));
+        if (hasToasts && isInScreen() && !isPanelKnown(storage) && notePanel(storage)) toasts.show(panelToast());
+      },
       newMark,
     }),
     event: async ({ event }) => {
@@ -141,6 +145,11 @@ function isAboutSettings(thrown: unknown): thrown is AsyncAgentsError {
 export function isOneShot(argv: readonly string[]): boolean {
   const command = argv.slice(1).find((word) => !word.startsWith("-") && !/[/\\]/.test(word));
   return command === "run" && !argv.includes("-i") && !argv.includes("--interactive");
+}
+
+/** OpenCode with a screen runs its plugins in a thread of their own; `opencode serve` does not. */
+function isInScreen(): boolean {
+  return !Bun.isMainThread;
 }
 
 function seenOf(

@@ -79,6 +79,12 @@ export function endToast(task: Task): Toast {
   return { message: `Failed: ${nameOf(task)}`, variant: "error" };
 }
 
+/** For people who have the plugin from before there was a panel. */
+export function panelToast(): Toast {
+  const how = "run `asyncagents install opencode` and restart OpenCode";
+  return { message: `New: a panel shows background tasks here. To get it, ${how}.`, variant: "info" };
+}
+
 /** The whole message is in the log, and in the answer of every tool. */
 export function settingsToast({ details }: AsyncAgentsError): Toast {
   const [first = ""] = details.problems as string[];

@@ -30,7 +30,7 @@ export const STATUS_ADDRESSES = {
   /** Tokens and cost over time, by model; the last seven days by default. */
   usage: { method: "GET", path: "/v1/stats/usage", sends: "query" },
   /** A snapshot, then every change. */
-  events: { method: "GET", path: "/v1/events", sends: null },
+  events: { method: "GET", path: "/v1/events", sends: "query" },
   /** What needs a person, oldest first. */
   inbox: { method: "GET", path: "/v1/inbox", sends: "query" },
   /** Whether the server is alive. */

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { wholeCount } from "./fields.ts";
 import { statusOperation } from "./operation.ts";
+import { wholeNumber } from "./query-fields.ts";
 import { statsSchema } from "./statistics.ts";
 import { taskSchema } from "./tasks.ts";
 
@@ -21,7 +22,15 @@ export const eventOperations = {
   events: statusOperation({
     title: "A snapshot, then every change as a server-sent event",
     role: "read",
+    input: z.object({
+      every: wholeNumber
+        .optional()
+        .describe(
+          "milliseconds: changes are sent at most so often, together; of the updates of a task in between only the newest",
+        ),
+    }),
     output: snapshotSchema,
     isStream: true,
+    errors: ["invalid_input"],
   }),
 };

@@ -232,7 +232,7 @@ const requestId = z
   .describe("of what is answered, as in phaseDetail: an answer to something else is then refused");
 
 const via = z
-  .enum(["dashboard", "command line"])
+  .enum(["dashboard", "command line", "panel"])
   .optional()
   .describe("from where, for others who look at the task; over the API when absent");
 

@@ -60,7 +60,11 @@ describe("install opencode", () => {
     expect(readFileSync(join(dirname(path), backup), "utf8")).toBe(COMMENTED);
     const again = await cli("install", "opencode", "--add", "both", "--yes");
     expect(again).toMatchObject({ code: 0, out: expect.stringContaining("already") });
-    expect(folderNow()).toHaveLength(2);
+    expect(folderNow()).toEqual([
+      expect.stringContaining("opencode.jsonc"),
+      expect.stringContaining(".bak"),
+      "tui.json",
+    ]);
   });
 
   test("creates a missing file, and keeps a link a link", async () => {
@@ -73,6 +77,34 @@ describe("install opencode", () => {
     expect((await linked.cli("install", "opencode", "--yes")).code).toBe(0);
     expect(lstatSync(linked.path).isSymbolicLink()).toBe(true);
     expect(JSON.parse(readFileSync(join(linked.home, "dotfile.json"), "utf8")).plugin).toHaveLength(1);
+  });
+
+  test("the screen's part goes into tui.json beside what is there, once, and not with the MCP server alone", async () => {
+    const { cli, json, read, path } = inHome('{ "theme": "nord" } // mine\n', ".config/opencode/tui.json");
+    await json("install", "opencode", "--add", "mcp", "--yes");
+    expect(read()).toBe('{ "theme": "nord" } // mine\n');
+    const shown = await cli("install", "opencode", "--print");
+    expect(shown.out).toMatch(/opencode\.json\n[\s\S]*server\.ts[\s\S]*tui\.json\n[\s\S]*panel\.js/);
+    const written = await json("install", "opencode", "--yes");
+    expect(written).toMatchObject({
+      changed: true,
+      file: expect.stringContaining("opencode.json"),
+      files: [{ changed: true }, { file: path, changed: true, backup: expect.stringContaining("tui.json.") }],
+    });
+    const config = plainOf(parseJsonc(read())) as { theme: string; plugin: string[] };
+    expect(config).toEqual({ theme: "nord", plugin: [expect.stringMatching(/^file:.*\/dist\/tui\/panel\.js$/)] });
+    expect(read()).toContain("// mine");
+    expect(await json("install", "opencode", "--yes")).toMatchObject({
+      changed: false,
+      files: [{}, { changed: false }],
+    });
+  });
+
+  test("a folder that `opencode plug` wrote counts as installed", async () => {
+    const plugged = JSON.stringify({ plugin: [root] });
+    const { json, path } = inHome(plugged, ".config/opencode/tui.json");
+    writeFileSync(join(dirname(path), "opencode.json"), plugged);
+    expect(await json("install", "opencode", "--yes")).toMatchObject({ changed: false });
   });
 
   test("writes nothing with --print, without a person to ask, or if the file is not what it should be", async () => {

@@ -36,6 +36,7 @@ export const folders = [
   "mcp",
   "configuration",
   "opencode",
+  "tui",
   "daemon",
   "cli",
   "testing",
@@ -101,6 +102,12 @@ export const arrows: Arrow[] = [
     from: "opencode/storage.ts",
     to: ["store", "http"],
     reason: "a composition root: opens the store and starts the status API, once per process",
+  },
+  {
+    from: "tui",
+    to: ["model", "protocol", "process", "client"],
+    reason:
+      "a door in OpenCode's screen: it shows and asks through the client; the process gives the data folder and the log",
   },
   {
     from: "daemon",
@@ -173,6 +180,11 @@ export const bans: Ban[] = [
     matches: (name: string) => isBun(name) || isDatabase(name),
     reason: "the Claude library uses it on Node 20, without a store",
   })),
+  {
+    from: "tui",
+    matches: (name: string) => !/^(solid-js$|@opentui\/|@opencode-ai\/plugin\/tui$|node:)/.test(name),
+    reason: "OpenCode waits for this file when it starts, and brings only Solid and OpenTUI",
+  },
   ...["client", "protocol"].map((from) => ({
     from,
     matches: (name: string) => isBun(name) || isDatabase(name) || isBuiltin(name),

@@ -131,7 +131,7 @@ describe("when readers leave", () => {
     const streams = new EventStreams({ overview: new Overview(store), log: { info() {}, error() {} } });
     const leaving = new AbortController();
     const open = (init?: RequestInit) =>
-      streams.open(new Request(`${api.url}/v1/events`, init), { timeout() {} }, { token: null });
+      streams.open({ request: new Request(`${api.url}/v1/events`, init), caller: { token: null } }, { timeout() {} });
     const first = open({ signal: leaving.signal });
     leaving.abort();
     expect(streams.size).toBe(0);
@@ -271,7 +271,8 @@ test("readers who missed that tasks ended and were pruned are disconnected, to b
     return watch(context, listener);
   };
   const streams = new EventStreams({ overview, log: { info() {}, error() {} } });
-  const response = await streams.open(new Request("http://localhost/v1/events"), { timeout() {} }, { token: null });
+  const request = new Request("http://localhost/v1/events");
+  const response = await streams.open({ request, caller: { token: null } }, { timeout() {} });
   expect(streams.size).toBe(1);
   missed();
   expect(streams.size).toBe(0);

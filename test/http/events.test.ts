@@ -236,7 +236,8 @@ test("a quiet stream is not cut when others are", async () => {
     port: 0,
     hostname: "127.0.0.1",
     idleTimeout: 1,
-    fetch: (request) => (request.url.endsWith("/v1/events") ? streams.open(request, server, { token: null }) : quiet()),
+    fetch: (request) =>
+      request.url.endsWith("/v1/events") ? streams.open({ request, caller: { token: null } }, server) : quiet(),
   });
   atEnd(world, () => server.stop(true));
   const reader = await EventReader.open({ world, url: server.url.origin });

@@ -67,6 +67,7 @@ test("`opencode run` waits for its tasks, tells the model, and prints nothing of
   );
   expect(await store.parentsWithNotices()).toEqual([]);
   expect(existsSync(announced)).toBe(false);
+  expect(existsSync(join(announced, "..", "panel-known"))).toBe(false);
   expect(`${out}${err}`).not.toMatch(/asyncagents:|kysely|Error:/);
 });
 
@@ -97,6 +98,8 @@ test("in the TUI a task is launched, announced and cleaned up on quit [AT-24.2]"
     await model.waitForRequest(
       (seen) => seen.sessionId === task.parentSessionId && seen.request.lastUserText.includes("finished in"),
     );
+    // There is no panel here: the person was told of it, once.
+    expect(existsSync(join(announced, "..", "panel-known"))).toBe(true);
     expect((await store.instances()).length).toBe(1);
     const { url } = JSON.parse(readFileSync(announced, "utf8"));
     expect((await fetch(`${url}/v1/tasks/${task.id}`)).status).toBe(200);

@@ -25,19 +25,40 @@ export interface InstallRequest {
   environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Either a file to change, or a client's program that changes it. */
-export type InstallPlan = { change: ConfigChange } | { program: readonly string[]; shown: string };
+/**
+ * Either files to change, or a client's program that changes them. `lacks`: what cannot be installed, and what to do
+ * about it.
+ */
+export type InstallPlan =
+  | { changes: readonly ConfigChange[]; lacks?: string }
+  | { program: readonly string[]; shown: string };
 
 const ROOT = join(import.meta.dir, "../../..");
 const NAME = "asyncagents";
+const PANEL = join(ROOT, "dist", "tui", "panel.js");
 
 export function planInstall(client: ClientName, request: InstallRequest): InstallPlan {
-  if (client === "opencode") return { change: openCodeChange(request) };
-  if (client === "cursor") return { change: mcpServersChange(cursorFile(request), request) };
-  if (request.scope === "project") return { change: mcpServersChange(join(request.cwd, ".mcp.json"), request) };
+  if (client === "opencode") return openCodePlan(request);
+  if (client === "cursor") return { changes: [mcpServersChange(cursorFile(request), request)] };
+  if (request.scope === "project") return { changes: [mcpServersChange(join(request.cwd, ".mcp.json"), request)] };
   const variables = Object.entries(dataFolder(request)).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
   const args = ["mcp", "add", "--scope", "user", NAME, ...variables, "--", ...mcpCommandLine()];
   return { program: [claudeProgram() ?? "", ...args], shown: ["claude", ...args].join(" ") };
+}
+
+/** The plugin has two parts, each with a file of its own: OpenCode's server loads one, its screen the other. */
+function openCodePlan(request: InstallRequest): InstallPlan {
+  const plugin = openCodeChange(request);
+  if (request.add === "mcp") return { changes: [plugin] };
+  if (existsSync(PANEL)) return { changes: [plugin, panelChange(request)] };
+  const remedy = `Run \`npm run build\` in ${ROOT}, and then this command once more.`;
+  return { changes: [plugin], lacks: `The panel for OpenCode's screen was not built, so it is left out. ${remedy}` };
+}
+
+function panelChange(request: InstallRequest): ConfigChange {
+  const panel = pathToFileURL(PANEL).href;
+  const edit = (text: string) => (namesPlugin(text, "/dist/tui/panel.js") ? text : appendJsonc(text, "plugin", panel));
+  return planChange(openCodeFile(request, "tui"), edit, JSON.stringify({ plugin: [panel] }, null, 2));
 }
 
 function openCodeChange(request: InstallRequest): ConfigChange {
@@ -49,23 +70,23 @@ function openCodeChange(request: InstallRequest): ConfigChange {
   const withServer = request.add !== "plugin";
   const edit = (text: string) => {
     let changed = text;
-    if (withPlugin && !namesPlugin(text)) changed = appendJsonc(changed, "plugin", plugin);
+    if (withPlugin && !namesPlugin(text, "/src/opencode/server.ts")) changed = appendJsonc(changed, "plugin", plugin);
     if (withServer && !isSame(text, ["mcp", NAME], server)) changed = setJsonc(changed, ["mcp", NAME], server);
     return changed;
   };
   const advice = { ...(withPlugin ? { plugin: [plugin] } : {}), ...(withServer ? { mcp: { [NAME]: server } } : {}) };
   return {
-    ...planChange(openCodeFile(request), edit, JSON.stringify(advice, null, 2)),
+    ...planChange(openCodeFile(request, "opencode"), edit, JSON.stringify(advice, null, 2)),
     isSecret: request.http !== null,
   };
 }
 
-/** Also under an older path, or with options. */
-function namesPlugin(text: string): boolean {
+/** Also under an older path, as a folder (`opencode plug`), or with options. */
+function namesPlugin(text: string, path: string): boolean {
   const { plugin } = plainOf(parseJsonc(text)) as { plugin?: unknown };
   return (Array.isArray(plugin) ? plugin : []).some((entry) => {
     const name = String(Array.isArray(entry) ? entry[0] : entry);
-    return name === NAME || name.startsWith(`${NAME}@`) || name.endsWith("/src/opencode/server.ts");
+    return name === NAME || name === ROOT || name.startsWith(`${NAME}@`) || name.endsWith(path);
   });
 }
 
@@ -106,12 +127,13 @@ function isSame(text: string, path: readonly string[], value: unknown): boolean 
 }
 
 /** Whichever exists: OpenCode reads both. */
-function openCodeFile({ scope, cwd, environment }: InstallRequest): string {
-  if (scope === "user" && environment.OPENCODE_CONFIG) return environment.OPENCODE_CONFIG;
+function openCodeFile({ scope, cwd, environment }: InstallRequest, name: "opencode" | "tui"): string {
+  const given = name === "tui" ? environment.OPENCODE_TUI_CONFIG : environment.OPENCODE_CONFIG;
+  if (scope === "user" && given) return given;
   const home = environment.XDG_CONFIG_HOME || join(homedir(), ".config");
   const folder = scope === "project" ? cwd : join(home, "opencode");
-  const commented = join(folder, "opencode.jsonc");
-  return existsSync(commented) ? commented : join(folder, "opencode.json");
+  const commented = join(folder, `${name}.jsonc`);
+  return existsSync(commented) ? commented : join(folder, `${name}.json`);
 }
 
 function cursorFile({ scope, cwd }: InstallRequest): string {

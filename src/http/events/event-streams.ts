@@ -1,8 +1,8 @@
 /**
  * The live event streams. Each one starts with a snapshot, then gets every later change once and in order, and a
  * heartbeat on a fixed timer. An event is encoded once for all readers. A reader that is too slow is disconnected and
- * reconnects with a fresh snapshot, so nobody else waits and no buffer grows. Nothing runs while there are no
- * readers.
+ * reconnects with a fresh snapshot, so nobody else waits and no buffer grows. A reader that asks for a pace gets the
+ * changes of a while together (`paced-changes.ts`). Nothing runs while there are no readers.
  */
 import type { Server } from "bun";
 import type { BoardChanges } from "../../engine/watching/board-changes.ts";
@@ -16,6 +16,7 @@ import type { TaskEventName } from "../../protocol/task-event-names.ts";
 import type { Caller } from "../access/guard.ts";
 import { CORS } from "../reply.ts";
 import { TEXT_CHARS, wireTask } from "../wire.ts";
+import { type Chunk, PacedChanges } from "./paced-changes.ts";
 import { Snapshots } from "./snapshots.ts";
 
 const HEARTBEAT_MS = 30_000;
@@ -26,6 +27,8 @@ const BURST_BYTES = BUFFER_BYTES / 8;
 const MAX_READERS = 5000;
 /** One token must not take the streams of all others. */
 const MAX_READERS_OF_TOKEN = 200;
+/** The slowest pace that a reader gets. */
+const MAX_EVERY_MS = 60_000;
 /** How often the tokens of open streams are checked. */
 const CHECK_MS = 2000;
 /** How long a disconnected reader may take to read what was already sent, in seconds. */
@@ -47,11 +50,6 @@ const HEADERS = {
   "x-accel-buffering": "no",
 };
 
-interface Chunk {
-  seq: number;
-  bytes: Uint8Array;
-}
-
 /** What streams need of the server that a request came through. */
 type TimeoutServer = Pick<Server<undefined>, "timeout">;
 
@@ -66,6 +64,15 @@ interface Reader {
   allowance: number;
   /** Changes that arrived while its snapshot was being made; null once the reader is live. */
   waiting: Chunk[] | null;
+  /** Null for every change at once. */
+  paced: PacedChanges | null;
+}
+
+export interface StreamRequest {
+  request: Request;
+  caller: Caller;
+  /** How often changes are sent at most, in ms; each one at once when absent. */
+  everyMs?: number | undefined;
 }
 
 export class EventStreams {
@@ -96,7 +103,7 @@ export class EventStreams {
   }
 
   /** The server must not time out a quiet stream. */
-  async open(request: Request, server: TimeoutServer, caller: Caller): Promise<Response> {
+  async open({ request, caller, everyMs = 0 }: StreamRequest, server: TimeoutServer): Promise<Response> {
     if (this.#closed || this.#readers.size >= MAX_READERS || this.#countOf(caller) >= MAX_READERS_OF_TOKEN) {
       throw new AsyncAgentsError(
         "host_unavailable",
@@ -109,8 +116,13 @@ export class EventStreams {
     const body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          reader = { controller, request, server, caller, seq: 0, allowance: 0, waiting: [] };
-          this.#readers.add(reader);
+          const made: Reader = { controller, request, server, caller, seq: 0, allowance: 0, waiting: [], paced: null };
+          if (everyMs > 0)
+            made.paced = new PacedChanges(Math.min(everyMs, MAX_EVERY_MS), (chunks) =>
+              this.#sendTogether(made, chunks),
+            );
+          reader = made;
+          this.#readers.add(made);
         },
         cancel: () => {
           if (reader) this.#drop(reader);
@@ -198,10 +210,13 @@ export class EventStreams {
   async #tell(changes: readonly TaskChange[]): Promise<void> {
     let told = 0;
     for (const { seq, type, task } of changes) {
-      const bytes = this.#bytes(NAMES[type] ?? "task.updated", seq, JSON.stringify(wireTask(task, TEXT_CHARS)));
+      const name = NAMES[type] ?? "task.updated";
+      const bytes = this.#bytes(name, seq, JSON.stringify(wireTask(task, TEXT_CHARS)));
+      const chunk: Chunk = { seq, bytes, taskId: task.id, isUpdate: name === "task.updated" };
       for (const reader of this.#readers) {
-        if (reader.waiting) reader.waiting.push({ seq, bytes });
-        else this.#sendOnce(reader, { seq, bytes });
+        if (reader.waiting) reader.waiting.push(chunk);
+        else if (reader.paced) reader.paced.add(chunk);
+        else this.#sendOnce(reader, chunk);
       }
       told += bytes.byteLength;
       if (told < BURST_BYTES) continue;
@@ -229,6 +244,13 @@ export class EventStreams {
     this.#send(reader, bytes);
   }
 
+  /** In one piece: a reader pays for each piece, however small. */
+  #sendTogether(reader: Reader, chunks: readonly Chunk[]): void {
+    const newer = chunks.filter(({ seq }) => seq > reader.seq);
+    reader.seq = newer.at(-1)?.seq ?? reader.seq;
+    if (newer.length > 0) this.#send(reader, Buffer.concat(newer.map(({ bytes }) => bytes)));
+  }
+
   #send(reader: Reader, bytes: Uint8Array): void {
     if (!this.#readers.has(reader)) return;
     try {
@@ -253,6 +275,7 @@ export class EventStreams {
   #drop(reader: Reader): void {
     this.#readers.delete(reader);
     reader.waiting = null;
+    reader.paced?.stop();
     // While `#listen` is starting there is nothing to stop yet; it checks again when it has started.
     if (this.#readers.size === 0 && this.#heartbeat) this.#rest();
   }

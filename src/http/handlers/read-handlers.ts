@@ -89,7 +89,7 @@ export const readHandlers: StatusHandlers<ReadName> = {
   stats: ({ overview }) => overview.figures(),
   history: readHistory,
   usage: readUsage,
-  events: ({ stream }, { request, caller }) => stream(request, caller),
+  events: ({ stream }, { request, caller, input: { every } }) => stream({ request, caller, everyMs: every }),
   async inbox({ overview, now }, { input: { limit, failedHours } }) {
     const { entries, isTruncated } = await overview.inbox({ failedAfter: now() - failedHours * HOUR_MS });
     const shown = entries.slice(0, limit).map(wireInboxEntry);

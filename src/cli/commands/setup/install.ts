@@ -45,9 +45,10 @@ export const installCommand: Command = {
       throw new AsyncAgentsError("invalid_input", "Only opencode has a plugin; --add is for it.");
     }
     const plan = planInstall(client, request);
-    return "change" in plan
-      ? installFile(invocation, client, request, plan.change)
-      : installByProgram(invocation, client, plan);
+    if ("program" in plan) return installByProgram(invocation, client, plan);
+    const code = await installFiles(invocation, client, request, plan.changes);
+    if (plan.lacks !== undefined) invocation.screen.hint(plan.lacks);
+    return code;
   },
 };
 
@@ -66,25 +67,45 @@ async function daemonAddress({ connection }: Invocation, client: ClientName, sco
   return { url, token };
 }
 
-async function installFile(invocation: Invocation, client: ClientName, request: InstallRequest, change: ConfigChange) {
+/** Shows what changes in all files before it asks, once. */
+async function installFiles(
+  invocation: Invocation,
+  client: ClientName,
+  request: InstallRequest,
+  plan: readonly ConfigChange[],
+): Promise<number> {
   const { screen, arguments: given } = invocation;
-  const { file } = change;
-  if (change.after === change.before) {
-    screen.show({ client, file, changed: false }, () => screen.line(`${file} already has it.`));
+  const changes = plan.filter(({ before, after }) => after !== before);
+  const files = (changed: boolean, backups: ReadonlyMap<ConfigChange, string | null> = new Map()) =>
+    plan.map((each) => ({
+      file: each.file,
+      changed: changed && changes.includes(each),
+      backup: backups.get(each) ?? null,
+    }));
+  if (changes.length === 0) {
+    screen.show({ client, ...files(false)[0], files: files(false) }, () => {
+      for (const { file } of plan) screen.line(`${file} already has it.`);
+    });
     return EXIT.ok;
   }
   if (!screen.json) {
-    screen.line(screen.paint.bold(file));
-    for (const line of diffLines(change, screen.paint)) screen.line(line);
+    for (const change of changes) {
+      screen.line(screen.paint.bold(change.file));
+      for (const line of diffLines(change, screen.paint)) screen.line(line);
+    }
   }
   if (given.flag("print")) {
-    if (screen.json) screen.document({ client, file, changed: false, before: change.before, after: change.after });
+    const shown = plan.map(({ file, before, after }) => ({ file, changed: false, before, after }));
+    if (screen.json) screen.document({ client, ...shown[0], files: shown });
     return EXIT.ok;
   }
   if (!(await agreed(invocation))) return declined(invocation);
-  const backup = writeChange(change, new Date());
-  screen.show({ client, file, changed: true, backup }, () => {
-    screen.line(`Written.${backup ? ` The old file is ${backup}` : ""}`);
+  const now = new Date();
+  const backups = new Map(changes.map((change) => [change, writeChange(change, now)]));
+  const written = files(true, backups);
+  screen.show({ client, ...written[0], changed: true, files: written }, () => {
+    for (const [{ file }, backup] of backups)
+      screen.line(`Written: ${file}${backup ? `. The old file is ${backup}` : ""}`);
   });
   if (client === "opencode" && request.add !== "mcp") screen.hint("OpenCode loads the plugin at its next start.");
   return EXIT.ok;

@@ -1,0 +1,133 @@
+/**
+ * One task as a dialog: what it asks or how it ended, and what a person can do about it. It shows the task as it was
+ * when the dialog opened, so that a key is never for something that came in between; the server refuses an answer to a
+ * request that is no longer open. Nobody allows what was not shown whole.
+ */
+import { type JSX, onMount, Show } from "solid-js";
+import { messageOf } from "../../model/errors.ts";
+import type { PanelContext } from "../panel-context.ts";
+import { detailOf, markOf, type PanelTask, timeOf } from "../panel-task.ts";
+import { actionsOf, outcomeOf, type TaskAction } from "../task-actions.ts";
+import { attempt, Safe } from "./safe.tsx";
+import { colourOf } from "./task-line.tsx";
+import { openText } from "./text-dialog.tsx";
+
+const SHOWN_CHARS = 600;
+const SHOWN_LINES = 8;
+
+interface Choice {
+  title: string;
+  value: string;
+  onSelect(): void;
+}
+
+export function openTask(panel: PanelContext, id: string, options: { hasRead?: boolean } = {}): void {
+  const task = panel.state().tasks.find((each) => each.id === id);
+  if (task === undefined) {
+    panel.api.ui.toast({ message: "This task is no longer in the list.", variant: "warning" });
+    return;
+  }
+  void leaveReceipt(panel, task);
+  panel.api.ui.dialog.replace(() => (
+    <Safe panel={panel}>
+      <TaskDialog panel={panel} task={task} hasRead={options.hasRead ?? false} />
+    </Safe>
+  ));
+}
+
+/** A receipt that fails is no reason to disturb anybody. */
+async function leaveReceipt(panel: PanelContext, { id, request }: PanelTask): Promise<void> {
+  if (request === null || request.id === "") return;
+  try {
+    await panel.client().seen(id, { requestId: request.id, via: "panel" });
+  } catch (thrown) {
+    panel.log.info("a receipt was not left", { error: messageOf(thrown) });
+  }
+}
+
+function TaskDialog(props: { panel: PanelContext; task: PanelTask; hasRead: boolean }) {
+  const { panel, task } = props;
+  const { api, now } = panel;
+  onMount(() => api.ui.dialog.setSize("large"));
+  const text = task.request?.text ?? detailOf(task);
+  const isLong = text.length > SHOWN_CHARS || text.split("\n").length > SHOWN_LINES;
+  const facts = () => `${markOf(task)} ${task.state} · ${timeOf(task, now())} · ${task.agent} · ${task.place}`;
+  return (
+    <box>
+      <box paddingLeft={4} paddingRight={4} paddingBottom={1}>
+        <text fg={colourOf(panel, task)} wrapMode="none" truncate>
+          {facts()}
+        </text>
+        <Show when={text !== ""}>
+          <text fg={api.theme.current.text} wrapMode="word">
+            {isLong ? shortened(text) : text}
+          </text>
+        </Show>
+      </box>
+      <api.ui.DialogSelect title={task.description} options={choicesOf(panel, task, isLong && !props.hasRead)} />
+    </box>
+  );
+}
+
+function choicesOf(panel: PanelContext, task: PanelTask, mustRead: boolean): Choice[] {
+  const { api } = panel;
+  const choice = (title: string, onSelect: () => void): Choice => ({ title, value: title, onSelect });
+  const actions = actionsOf(task).map((action) =>
+    action.allows && mustRead ? null : choice(action.title, () => perform(panel, task, action)),
+  );
+  const text = task.request?.text ?? "";
+  const read = choice("Read all of it", () => {
+    openText(panel, { title: task.description, text, onClose: () => openTask(panel, task.id, { hasRead: true }) });
+  });
+  const result = choice("Read the result", () => readResult(panel, task));
+  const open = choice("Open its session", () => {
+    api.ui.dialog.clear();
+    api.route.navigate("session", { sessionID: task.sessionId });
+  });
+  return [
+    ...(mustRead && text !== "" ? [read] : []),
+    ...(task.isLive ? [] : [result]),
+    ...actions.filter((each) => each !== null),
+    ...(task.host === "opencode" && task.sessionId !== "" ? [open] : []),
+  ];
+}
+
+/** Asks for what the action needs, then does it. */
+function perform(panel: PanelContext, task: PanelTask, action: TaskAction, given: readonly string[] = []): void {
+  const { api } = panel;
+  const asked = action.asks[given.length];
+  const done = () => {
+    api.ui.dialog.clear();
+    void attempt(panel, () => action.run(panel.client(), given));
+  };
+  if (asked !== undefined) {
+    const enter = (value: string) => {
+      if (value.trim() !== "") perform(panel, task, action, [...given, value.trim()]);
+    };
+    const description = () => (<text fg={api.theme.current.textMuted}>{asked}</text>) as JSX.Element;
+    api.ui.dialog.replace(() => (
+      <Safe panel={panel}>
+        <api.ui.DialogPrompt title={action.title} description={description} placeholder="" onConfirm={enter} />
+      </Safe>
+    ));
+  } else if (action.confirms) {
+    api.ui.dialog.replace(() => (
+      <Safe panel={panel}>
+        <api.ui.DialogConfirm title={action.title} message={task.description} onConfirm={done} />
+      </Safe>
+    ));
+  } else done();
+}
+
+function readResult(panel: PanelContext, task: PanelTask): void {
+  void attempt(panel, async () => {
+    const text = await outcomeOf(panel.client(), task.id);
+    openText(panel, { title: task.description, text });
+    return null;
+  });
+}
+
+function shortened(text: string): string {
+  const lines = text.slice(0, SHOWN_CHARS).split("\n").slice(0, SHOWN_LINES);
+  return `${lines.join("\n")} …`;
+}
