@@ -33,6 +33,7 @@ import type { BoardCall } from "./board-call.ts";
 import type { BoardContext, BoardParts } from "./board-context.ts";
 import { executorOf, hostFor, listExecutors } from "./executors.ts";
 import { followUp, listFollowUps } from "./follow-ups.ts";
+import { readEnd, stopLaunch } from "./ends/launch-end.ts";
 import { type Input, parseInput } from "./input.ts";
 import { assertDepth, assertReviewer, isLaunch } from "./launch-depth.ts";
 import { answerQuestion, launchInFolder, listInbox, lowerBudget, steerTask, waitTasks } from "./launched-tasks.ts";
@@ -170,6 +171,8 @@ function handlersOf(parts: BoardParts, start: AttemptStart, pump: QueuePump): Ha
     list_inbox: (input) => listInbox(parts, input),
     steer_task: (input, call) => steerTask(parts, input, call),
     lower_budget: (input, call) => lowerBudget(parts, input, call),
+    read_end: (input) => readEnd(parts, input),
+    stop_launch: (input) => stopLaunch(parts, start, input),
     remove_attempt: (input) => removeAttempt(parts, start, input),
     remove_project: (input) => removeProject(parts, input),
     find_repo: (input) => findRepo(parts, input),

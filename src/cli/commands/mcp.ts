@@ -5,7 +5,7 @@
 import manifest from "../../../package.json" with { type: "json" };
 import { DEPTH_VARIABLE, readDepth } from "../../protocol/call-origin.ts";
 import type { Command } from "../command.ts";
-import { daemonCall } from "../daemon-call.ts";
+import { daemonCall, daemonPoll } from "../daemon-call.ts";
 import { EXIT } from "../exit-codes.ts";
 
 export const mcpCommand: Command = {
@@ -32,7 +32,8 @@ export const mcpCommand: Command = {
     const toolset = readToolset(given.text("tools") ?? tools);
     const origin = { door: "model", depth: readDepth(environment[DEPTH_VARIABLE] ?? "") } as const;
     const call = daemonCall(directory, origin);
-    await serveStdio({ call, directory: cwd, toolset, scripted, version: manifest.version });
+    const poll = daemonPoll(directory, origin);
+    await serveStdio({ call, poll, directory: cwd, toolset, scripted, version: manifest.version });
     return EXIT.ok;
   },
 };

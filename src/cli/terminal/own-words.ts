@@ -30,6 +30,8 @@ const COMMAND_OF: Readonly<Record<BoardOperationName, string>> = {
   wait_tasks: "wait",
   steer_task: "steer",
   lower_budget: "budget set",
+  read_end: "show",
+  stop_launch: "cancel",
   remove_attempt: "attempt rm",
   remove_project: "project rm",
   find_repo: "project repo ls <project>",
