@@ -92,7 +92,7 @@ test("the inspector follows a launch to its end", async () => {
   ]);
   for (const http of [false, true]) {
     const { code, stdout, stderr } = await bed.inspect(
-      ["--method", "tools/call", "--tool-name", "launch_task", ...args],
+      ["--protocol-era", "modern", "--method", "tools/call", "--tool-name", "launch_task", ...args],
       { http },
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
