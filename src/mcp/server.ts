@@ -13,7 +13,8 @@ import {
 import { settlesWithin } from "../process/deadline.ts";
 import type { Toolset } from "../protocol/operation.ts";
 import type { CallOperation } from "../protocol/operations.ts";
-import { createdTask, handleOf, offersTasks, serveTasks, TASKS_EXTENSION } from "./mcp-tasks.ts";
+import { followed } from "./followed-call.ts";
+import { serveTasks, TASKS_EXTENSION } from "./mcp-tasks.ts";
 import { callTool, type WaitProgress } from "./tool-call.ts";
 import { errorResult } from "./tool-error.ts";
 import { toolNamed, toolsOf } from "./tools.ts";
@@ -23,6 +24,8 @@ export interface McpOptions {
   call: CallOperation;
   /** The same for what clients ask again and again by themselves: starts no daemon that was stopped. */
   poll: CallOperation;
+  /** Who the client is, if it is known: then it is told by this name. Null if not. */
+  client: string | null;
   /** The client's directory, an absolute path; null if it is not known. */
   directory: string | null;
   /** `extended` includes the core toolset. */
@@ -61,8 +64,7 @@ export function createServer(options: McpOptions): Server {
     try {
       const progress = progressOf(mcpReq);
       const result = await callTool({ call, name, input, directory, signal: mcpReq.signal, progress });
-      const handle = offersTasks(mcpReq) ? handleOf(name, result.structuredContent) : null;
-      return handle === null ? result : createdTask(handle);
+      return await followed(options, mcpReq, { name, result });
     } catch (thrown) {
       return errorResult(thrown, toolset);
     }

@@ -33,7 +33,7 @@ const { list_task_attempts, start_task_attempt, get_attempt, stop_attempt, get_a
 const { merge_attempt, remove_attempt, attempt_task, list_attempts } = attemptOperations;
 const { follow_up, list_follow_ups } = followUpOperations;
 const { launch_task, wait_tasks, answer_question, steer_task, lower_budget } = launchedTaskOperations;
-const { read_end, stop_launch } = endOperations;
+const { read_end, follow_launch, next_ends, hear_ends, stop_launch } = endOperations;
 const { list_executors } = executorOperations;
 const { list_inbox } = inboxBoardOperations;
 const { list_approvals, decide_approval, allow_directory } = approvalOperations;
@@ -135,6 +135,9 @@ export const BOARD_OPERATIONS: BoardOperations = {
   lower_budget,
   // For programs that follow launches.
   read_end,
+  follow_launch,
+  next_ends,
+  hear_ends,
   stop_launch,
   // For people only.
   remove_attempt,

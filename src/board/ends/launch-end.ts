@@ -7,8 +7,8 @@ import type { Attempt } from "../../model/board.ts";
 import { isLive, type Run, type Task } from "../../model/task.ts";
 import { asLine } from "../../model/text/foreign-text.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
-import { findAttempt, stopAttempt, untilStopped } from "../attempts/attempts.ts";
 import type { AttemptStart } from "../attempts/attempt-start.ts";
+import { findAttempt, stopAttempt, untilStopped } from "../attempts/attempts.ts";
 import type { BoardParts } from "../board-context.ts";
 import type { Input } from "../input.ts";
 import { notFound } from "../not-found.ts";
@@ -55,7 +55,7 @@ export async function stopLaunch(
 }
 
 /** A task's handle is never a UUID. */
-async function findLaunch(parts: BoardParts, handle: string) {
+export async function findLaunch(parts: BoardParts, handle: string) {
   if (isUuid(handle)) return findAttempt(parts, handle);
   const task = await parts.store.task(handle);
   if (task === null) throw notFound("handle", handle);

@@ -3,6 +3,7 @@
  * printed.
  */
 import manifest from "../../../package.json" with { type: "json" };
+import { claudeClient } from "../../model/follower.ts";
 import { DEPTH_VARIABLE, readDepth } from "../../protocol/call-origin.ts";
 import type { Command } from "../command.ts";
 import { daemonCall, daemonPoll } from "../daemon-call.ts";
@@ -33,7 +34,9 @@ export const mcpCommand: Command = {
     const origin = { door: "model", depth: readDepth(environment[DEPTH_VARIABLE] ?? "") } as const;
     const call = daemonCall(directory, origin);
     const poll = daemonPoll(directory, origin);
-    await serveStdio({ call, poll, directory: cwd, toolset, scripted, version: manifest.version });
+    const session = environment.CLAUDE_CODE_SESSION_ID;
+    const client = session ? claudeClient(session) : null;
+    await serveStdio({ call, poll, client, directory: cwd, toolset, scripted, version: manifest.version });
     return EXIT.ok;
   },
 };

@@ -21,6 +21,7 @@ export const TABLES_OF_TASKS = [
   "runs",
   "events",
   "notices",
+  "followers",
   "board_sessions",
   "queued_runs",
   "predecessors",
@@ -140,6 +141,10 @@ async function removeTasks(
     removed[table] = Number(numDeletedRows);
   }
   await kysely.deleteFrom("tasks").where("id", "in", ids).execute();
+  await kysely
+    .deleteFrom("followers")
+    .where("task_id", "in", [...new Set(tasks.map(({ batch_id }) => batch_id))])
+    .execute();
   await removeUnused(kysely, budgets);
   await removeParents(kysely, tasks, endedBefore);
   await subtractTasks(kysely, countsByAgent(tasks));

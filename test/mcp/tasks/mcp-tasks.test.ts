@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DaemonBed } from "../daemon-bed.ts";
-import { TaskClient, TASKS } from "./task-client.ts";
+import { TASKS, TaskClient } from "./task-client.ts";
 
 let bed: DaemonBed;
 let stdio: TaskClient;
