@@ -31,7 +31,7 @@ export async function followed(
   const callId = mcpReq._meta?.[CALL_ID];
   if (isTask || typeof callId === "string") {
     const follower = { handle, client: client ?? unknownClient(handle), way: isTask ? "task" : "hook" } as const;
-    const named = typeof callId === "string" ? { call_id: callId.slice(0, 200) } : {};
+    const named = typeof callId === "string" ? { call: callId.slice(0, 200) } : {};
     await call("follow_launch", { ...follower, ...named }).catch(() => {});
   }
   return isTask ? createdTask(handle) : result;

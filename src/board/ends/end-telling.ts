@@ -17,8 +17,8 @@ import { findLaunch, readEnd } from "./launch-end.ts";
 
 type NextEnds = OperationOutput<"next_ends">;
 
-/** Enough that one waits while another tells. Each is a process. */
-const MOST_WAITING = 2;
+/** Each is a process. After a launch, one more than is needed: one waits while another tells. */
+const MOST_WAITING = { launch: 2, prompt: 1, start: Number.POSITIVE_INFINITY };
 /** Claims of others may be released, and attempts get their tasks, without a word. */
 const LOOK_MS = 2_000;
 /** A client that follows MCP tasks asks within seconds of its start. One that does not by then is told by its hooks. */
@@ -29,7 +29,7 @@ const NOTHING: NextEnds = { claim: null, text: "", waits: false };
 
 export class EndTelling {
   readonly #parts: BoardParts;
-  /** How many hooks of a client wait here. */
+  /** How many hooks wait here, by client and process. */
   readonly #waiting = new Map<string, number>();
   /** When a client last asked for the end of an MCP task. */
   readonly #asked = new Map<string, number>();
@@ -52,34 +52,38 @@ export class EndTelling {
     return end;
   }
 
-  async follow({ handle, client, way, call_id }: Input<"follow_launch">): Promise<OperationOutput<"follow_launch">> {
+  async follow({ handle, client, way, call }: Input<"follow_launch">): Promise<OperationOutput<"follow_launch">> {
     await findLaunch(this.#parts, handle);
-    await this.#add({ handle, client, way, callId: call_id ?? null });
+    await this.#add({ handle, client, way, callId: call ?? null });
     return { handle };
   }
 
   async next(input: Input<"next_ends">, signal?: AbortSignal): Promise<NextEnds> {
-    const { event, wait_ms = 0, waited_ms = 0 } = input;
     const client = claudeClient(input.session);
-    if (event === "launch") await this.#bind(client, input);
-    if (event === "start") await this.#startAgain(client);
-    const others = this.#waiting.get(client) ?? 0;
-    if ((event === "launch" && others >= MOST_WAITING) || (event === "prompt" && others > 0)) return NOTHING;
-    this.#waiting.set(client, others + 1);
+    // Hooks of a process that was killed may still wait, but nobody would read what they tell.
+    const key = `${client} ${input.process ?? ""}`;
+    const others = this.#waiting.get(key) ?? 0;
+    if (input.again !== true) {
+      if (input.event === "launch") await this.#bind(client, input);
+      if (input.event === "start") await this.#startAgain(client);
+      if (others >= MOST_WAITING[input.event]) return NOTHING;
+    }
+    this.#waiting.set(key, others + 1);
     try {
-      return await this.#wait(client, { wait_ms, waited_ms }, signal);
+      return await this.#wait(client, input, signal);
     } finally {
-      const rest = (this.#waiting.get(client) ?? 1) - 1;
-      if (rest > 0) this.#waiting.set(client, rest);
-      else this.#waiting.delete(client);
+      const rest = (this.#waiting.get(key) ?? 1) - 1;
+      if (rest > 0) this.#waiting.set(key, rest);
+      else this.#waiting.delete(key);
     }
   }
 
   async hear(input: Input<"hear_ends">): Promise<OperationOutput<"hear_ends">> {
     const { store, now } = this.#parts;
-    const { claim, client, handles = [] } = input;
+    const { claim, client, handles = [], unread = false } = input;
     const at = now();
     const which = { messageId: claim ?? "" };
+    if (unread) await store.followers.release(which, "the program ended before it was told");
     let isNew = claim !== undefined && (await store.followers.told(which, { reason: "its session has read it", at }));
     for (const handle of handles) {
       const follower = await store.followers.get(handle);
@@ -92,7 +96,7 @@ export class EndTelling {
 
   async #wait(
     client: string,
-    { wait_ms, waited_ms }: { wait_ms: number; waited_ms: number },
+    { event, wait_ms = 0, waited_ms = 0 }: Input<"next_ends">,
     signal?: AbortSignal,
   ): Promise<NextEnds> {
     const { monotonic, newId } = this.#parts;
@@ -102,22 +106,27 @@ export class EndTelling {
       const notices = await this.#parts.store.followers.claim(client, claim);
       if (notices.length > 0) return { claim, text: await this.#textOf(claim, notices), waits: true };
       const waited = monotonic() - begin;
-      const open = await this.#openOf(client, waited_ms + waited);
+      const open = await this.#openOf(client, event === "start" ? waited_ms + waited : null);
       if (open.length === 0) return NOTHING;
       if (waited >= wait_ms || signal?.aborted) return { ...NOTHING, waits: true };
       await this.#untilOneEnds(open, Math.min(LOOK_MS, wait_ms - waited), signal);
     }
   }
 
-  /** What hooks have to wait for. What the client does not ask for itself, although it could, becomes theirs. */
-  async #openOf(client: string, waitedMs: number): Promise<Follower[]> {
+  /**
+   * What a hook has to wait for. After the start of a session that is also what its client should ask for itself: what
+   * it does not ask for in time is left to hooks from then on.
+   */
+  async #openOf(client: string, startedMs: number | null): Promise<Follower[]> {
     const { store, now } = this.#parts;
     const open = await store.followers.open(client);
-    for (const follower of open.filter(({ way }) => way === "task")) {
-      if (waitedMs < TAKE_OVER_MS || now() - (this.#asked.get(follower.handle) ?? 0) < TAKE_OVER_MS) continue;
-      await store.followers.change(follower.handle, { way: "hook" });
-    }
-    return open;
+    const theirs = open.filter(({ way }) => way === "hook");
+    const others = open.filter(({ way }) => way === "task");
+    if (startedMs === null) return theirs;
+    if (startedMs < TAKE_OVER_MS) return open;
+    const left = others.filter(({ handle }) => now() - (this.#asked.get(handle) ?? 0) >= TAKE_OVER_MS);
+    for (const { handle } of left) await store.followers.change(handle, { way: "hook" });
+    return [...theirs, ...left];
   }
 
   async #untilOneEnds(open: readonly Follower[], timeout: number, signal?: AbortSignal): Promise<void> {
@@ -141,19 +150,19 @@ export class EndTelling {
   }
 
   /** The hook knows the session that launched, also after a session was cleared or resumed in the same process. */
-  async #bind(client: string, { call_id, handles = [] }: Input<"next_ends">): Promise<void> {
+  async #bind(client: string, { call, handles = [] }: Input<"next_ends">): Promise<void> {
     const { followers } = this.#parts.store;
-    const known = call_id === undefined ? null : await followers.ofCall(call_id);
+    const known = call === undefined ? null : await followers.ofCall(call);
     for (const handle of known === null ? handles : [known.handle]) {
       const follower = known ?? (await followers.get(handle));
-      if (follower === null) await this.#addKnown({ handle, client, way: "hook", callId: call_id ?? null });
+      if (follower === null) await this.#addKnown({ handle, client, way: "hook", callId: call ?? null });
       else if (follower.client !== client) await followers.change(handle, { client });
     }
   }
 
   /** Whoever claimed what was not read has ended with the last process of the session. */
   async #startAgain(client: string): Promise<void> {
-    await this.#parts.store.followers.release(client, "the session ended before it read it");
+    await this.#parts.store.followers.release({ client }, "the session ended before it read it");
   }
 
   async #textOf(claim: string, notices: readonly Notice[]): Promise<string> {

@@ -7,6 +7,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { claimsIn } from "../../model/follower.ts";
+import { identityOf, isAlive, type ProcessIdentity } from "../../process/liveness.ts";
 import { DEPTH_VARIABLE, readDepth } from "../../protocol/call-origin.ts";
 import type { CallOperation, OperationInput } from "../../protocol/operations.ts";
 import type { Command, Invocation } from "../command.ts";
@@ -18,7 +19,7 @@ type HookEvent = (typeof EVENTS)[number];
 
 /** Tells Claude Code to show stderr to the model. */
 const WAKE = 2;
-const WAIT_MS = 25_000;
+const WAIT_MS = 10_000;
 /** While the daemon is away. */
 const AGAIN_MS = 1_000;
 const MOST_INPUT = 4_000_000;
@@ -67,27 +68,45 @@ async function noteRead(call: CallOperation, prompt: string): Promise<void> {
 }
 
 async function waitForEnds(
-  { screen }: Invocation,
+  { screen, environment }: Invocation,
   call: CallOperation,
   { event, input }: { event: HookEvent; input: HookInput },
 ): Promise<number> {
-  let next: OperationInput<"next_ends"> = { session: input.session_id, event, ...launchOf(event, input) };
+  const claude = claudeProcess(environment);
+  const asked = {
+    session: input.session_id,
+    event,
+    ...(claude && { process: `${claude.pid} ${claude.processStart}` }),
+  };
+  let more: Partial<OperationInput<"next_ends">> = launchOf(event, input);
   const begin = performance.now();
   for (;;) {
+    // It was killed: nobody would read what is told here.
+    const isOrphan = () => claude !== null && !isAlive(claude);
+    if (isOrphan()) return EXIT.ok;
     try {
       const waited_ms = Math.round(performance.now() - begin);
-      const { claim, text, waits } = await call("next_ends", { ...next, waited_ms, wait_ms: WAIT_MS });
+      const { claim, text, waits } = await call("next_ends", { ...asked, ...more, waited_ms, wait_ms: WAIT_MS });
+      if (claim !== null && isOrphan()) {
+        await call("hear_ends", { claim, unread: true });
+        return EXIT.ok;
+      }
       if (claim !== null) {
         screen.hint(text);
         return WAKE;
       }
       if (!waits) return EXIT.ok;
-      next = { session: input.session_id, event: "wait" };
+      more = { again: true };
     } catch {
       if (event === "prompt") return EXIT.ok;
       await pause(AGAIN_MS);
     }
   }
+}
+
+/** Null if Claude Code does not say which process it is. */
+function claudeProcess({ CLAUDE_PID }: Invocation["environment"]): ProcessIdentity | null {
+  return CLAUDE_PID !== undefined && /^\d{1,10}$/.test(CLAUDE_PID) ? identityOf(Number(CLAUDE_PID)) : null;
 }
 
 /** The call that was made, and the handles in its answer, for clients that do not name their calls to the server. */
@@ -96,5 +115,5 @@ function launchOf(event: HookEvent, { tool_use_id, tool_response }: HookInput) {
   const answer = JSON.stringify(tool_response ?? "").replaceAll("\\", "");
   const found = [...answer.matchAll(/\b(?:handle|attempt_id|server-side task)\W{1,6}([\w-]{8,80})/g)];
   const handles = [...new Set(found.map(([, handle = ""]) => handle))].slice(0, 20);
-  return { handles, ...(tool_use_id !== undefined && { call_id: tool_use_id }) };
+  return { handles, ...(tool_use_id !== undefined && { call: tool_use_id }) };
 }

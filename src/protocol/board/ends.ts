@@ -35,7 +35,7 @@ export const endOperations = {
       handle,
       client: text("Who is told", 200),
       way: z.enum(["task", "hook"]).describe("task: it asks with read_end; hook: hooks of its session ask"),
-      call_id: text("The client's own name for the call that launched it", 200).optional(),
+      call: text("The client's own name for the call that launched it", 200).optional(),
     }),
     output: z.object({ handle }),
   }),
@@ -46,10 +46,10 @@ export const endOperations = {
     isReceipt: true,
     input: z.object({
       session: text("The session of Claude Code", 100),
-      event: z
-        .enum(["launch", "start", "prompt", "wait"])
-        .describe("What the hook was started for; wait when it asks again"),
-      call_id: text("The call that launched something", 200).optional(),
+      process: text("Names the process of Claude Code that started the hook", 100).optional(),
+      event: z.enum(["launch", "start", "prompt"]).describe("What the hook was started for"),
+      again: z.boolean().optional().describe("True when this hook has asked before"),
+      call: text("The call that launched something", 200).optional(),
       handles: z.array(handle).max(20).optional().describe("What that call launched, as far as its answer tells"),
       waited_ms: z.number().min(0).optional().describe("How long the hook has waited; 0 when absent"),
       wait_ms: waitMs,
@@ -69,6 +69,7 @@ export const endOperations = {
       claim: text("As next_ends named it", 100).optional(),
       client: text("Who has read how these ended, by itself", 200).optional(),
       handles: z.array(handle).max(50).optional().describe("What it has read"),
+      unread: z.boolean().optional().describe("True: what was claimed was not told, and still has to be"),
     }),
     output: z.object({ told: z.boolean().describe("True if that was not known before") }),
   }),

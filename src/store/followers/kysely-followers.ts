@@ -35,7 +35,7 @@ export function kyselyFollowers({ read, write }: { read: Run; write: Run }): Fol
       return due.length === 0 ? [] : write((kysely) => claimDue(kysely, client, messageId));
     },
     told: (which, outcome) => write((kysely) => settleTold(kysely, which, outcome)),
-    release: (client, reason) => write((kysely) => releaseClaims(kysely, client, reason)),
+    release: (which, reason) => write((kysely) => releaseClaims(kysely, which, reason)),
     dropOld: (before, outcome) => write((kysely) => dropOld(kysely, before, outcome)),
   };
 }
@@ -217,14 +217,19 @@ async function settleTold(
   return rows.length > 0;
 }
 
-async function releaseClaims(kysely: Kysely<Schema>, client: string, reason: string): Promise<number> {
-  const { numUpdatedRows } = await kysely
+async function releaseClaims(
+  kysely: Kysely<Schema>,
+  which: { messageId: string } | { client: string },
+  reason: string,
+): Promise<void> {
+  const claimed = kysely
     .updateTable("notices")
     .set({ state: "pending", message_id: null, reason })
-    .where("parent_session_id", "=", client)
-    .where("state", "=", "sending")
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
+    .where("state", "=", "sending");
+  await ("client" in which
+    ? claimed.where("parent_session_id", "=", which.client)
+    : claimed.where("message_id", "=", which.messageId)
+  ).execute();
 }
 
 async function dropOld(

@@ -19,8 +19,8 @@ export interface FollowerRecords {
   claim(client: string, messageId: string): Promise<Notice[]>;
   /** True if they are now told, and were not before. */
   told(which: ToldNotices, outcome: { reason: string | null; at: number }): Promise<boolean>;
-  /** Makes everything due again that was claimed for a client. Returns how many. */
-  release(client: string, reason: string): Promise<number>;
+  /** Makes due again what was claimed: for one message, or for a client. */
+  release(which: { messageId: string } | { client: string }, reason: string): Promise<void>;
   /** Drops what no client has asked for since that time. Returns how many. */
   dropOld(before: number, outcome: { reason: string; at: number }): Promise<number>;
 }

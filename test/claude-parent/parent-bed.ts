@@ -1,0 +1,112 @@
+/**
+ * A real daemon, a scripted model and a home for the real Claude CLI, as a parent of background tasks: in a terminal or
+ * headless, with the plugin or only with the MCP server. What a session was told is read from the requests that its
+ * model got.
+ */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createClient } from "../../src/client/client.ts";
+import type { BackgroundTask } from "../../src/protocol/tasks.ts";
+import { type ClaudeHome, claudeEnvironment } from "../../src/testing/claude-home.ts";
+import { type AnthropicModel, startAnthropicModel } from "../../src/testing/models/anthropic-model.ts";
+import { type Answer, call, type Script, scriptMarker } from "../../src/testing/models/script.ts";
+import { COMMAND, DaemonBed, mcpArguments } from "../mcp/daemon-bed.ts";
+import { answerFirstQuestions, ClaudeTerminal } from "./claude-terminal.ts";
+import { HeadlessClaude } from "./headless-claude.ts";
+
+const PLUGIN = join(import.meta.dir, "../../claude-code/asyncagents");
+/** As the CLI names the tools of the plugin's server, and those of a server in its own configuration. */
+const PREFIXES = { plugin: "mcp__plugin_asyncagents_asyncagents__", server: "mcp__asyncagents__" };
+
+export class ParentBed {
+  readonly daemon: DaemonBed;
+  readonly model: AnthropicModel;
+  readonly home: ClaudeHome;
+  readonly #stops: (() => Promise<void>)[] = [];
+
+  private constructor(daemon: DaemonBed, model: AnthropicModel, home: ClaudeHome) {
+    this.daemon = daemon;
+    this.model = model;
+    this.home = home;
+  }
+
+  static async start(): Promise<ParentBed> {
+    const daemon = await DaemonBed.start();
+    const model = startAnthropicModel();
+    const { HOME = "", ...rest } = daemon.environment;
+    // The plugin's hooks and its server find the daemon by the environment of the CLI.
+    const ours = Object.fromEntries(Object.entries(rest).filter(([name]) => name.startsWith("ASYNCAGENTS_")));
+    const home = await claudeEnvironment({ model, environment: ours });
+    await daemon.person("allow_directory", { directory: home.directory });
+    const { CLAUDE_CONFIG_DIR = "", ANTHROPIC_API_KEY = "" } = home.environment;
+    await answerFirstQuestions(CLAUDE_CONFIG_DIR, home.directory, ANTHROPIC_API_KEY);
+    return new ParentBed(daemon, model, home);
+  }
+
+  /** A step that launches a scripted agent, which waits for a gate and then ends as it is told. */
+  launch(gate: string, end: string, by: keyof typeof PREFIXES): Answer {
+    const prompt = `!wait ${gate}\n${end}`;
+    return call(`${PREFIXES[by]}launch_task`, { prompt, description: gate, executor: "SCRIPTED" });
+  }
+
+  /** Lets the agent of that gate go on. */
+  async open(gate: string): Promise<void> {
+    await writeFile(join(this.home.directory, gate), "");
+  }
+
+  /** Arguments of the CLI: the plugin from this package's folder, or only the server. */
+  async arguments(by: keyof typeof PREFIXES): Promise<string[]> {
+    if (by === "plugin") return ["--plugin-dir", PLUGIN];
+    const file = join(this.home.root, "mcp.json");
+    const server = { command: COMMAND, args: mcpArguments(), env: this.daemon.environment };
+    await writeFile(file, JSON.stringify({ mcpServers: { asyncagents: server } }));
+    return ["--mcp-config", file, "--strict-mcp-config"];
+  }
+
+  async terminal(args: readonly string[], environment: Record<string, string> = {}): Promise<ClaudeTerminal> {
+    const { root, directory } = this.home;
+    const all = { ...this.home.environment, ...environment };
+    const terminal = await ClaudeTerminal.start({ root, directory, environment: all, arguments: args });
+    this.#stops.push(() => terminal.stop());
+    await terminal.ready();
+    return terminal;
+  }
+
+  headless(args: readonly string[], environment: Record<string, string> = {}): HeadlessClaude {
+    const { directory } = this.home;
+    const claude = new HeadlessClaude({
+      directory,
+      environment: { ...this.home.environment, ...environment },
+      arguments: args,
+    });
+    this.#stops.push(() => claude.stop());
+    return claude;
+  }
+
+  /** Registers a script, and gives the prompt that starts it. */
+  script(name: string, steps: Script): string {
+    this.model.script(name, steps);
+    return `${scriptMarker(name)} go`;
+  }
+
+  /** How often a text occurs in what users and hooks said in the newest request of a session, and that request. */
+  told(sessionId: string, text: string): number {
+    const newest = this.model.requestsOf(sessionId).at(-1);
+    const said = newest?.request.userTexts.join("\n") ?? "";
+    return said.split(text).length - 1;
+  }
+
+  /** The tasks, newest first, each with its newest notice. */
+  async tasks(): Promise<BackgroundTask[]> {
+    const client = createClient({ url: this.daemon.url, ...(await this.daemon.token()) });
+    const { tasks } = await client.tasks({ limit: 50 });
+    return Promise.all(tasks.map(({ id }) => client.task(id)));
+  }
+
+  async stop(): Promise<void> {
+    for (const stop of this.#stops.splice(0).reverse()) await stop();
+    await this.model.stop();
+    await this.daemon.stop();
+    await this.home.remove();
+  }
+}
