@@ -82,6 +82,23 @@ export class ClaudeTerminal {
     await this.#tmux("send-keys", name);
   }
 
+  /** Leaves as a person does, and lets what is running go on. */
+  async leave(): Promise<void> {
+    await this.send("/exit");
+    const isGone = this.closed();
+    const deadline = performance.now() + 30_000;
+    while (performance.now() < deadline) {
+      const screen = await this.screen();
+      if (screen === "") break;
+      if (/Background work is running/.test(screen)) {
+        await this.key("Enter").catch(() => {});
+        break;
+      }
+      await Bun.sleep(50);
+    }
+    await isGone;
+  }
+
   async pid(): Promise<number> {
     return Number(await this.#tmux("display-message", "-p", "#{pane_pid}"));
   }

@@ -6,9 +6,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient } from "../../src/client/client.ts";
+import { findDaemon, stopDaemon } from "../../src/daemon/find-daemon.ts";
 import type { BackgroundTask } from "../../src/protocol/tasks.ts";
 import { type ClaudeHome, claudeEnvironment } from "../../src/testing/claude-home.ts";
 import { type AnthropicModel, startAnthropicModel } from "../../src/testing/models/anthropic-model.ts";
+import type { MessagesRequest } from "../../src/testing/models/messages-request.ts";
 import { type Answer, call, type Script, scriptMarker } from "../../src/testing/models/script.ts";
 import { COMMAND, DaemonBed, mcpArguments } from "../mcp/daemon-bed.ts";
 import { answerFirstQuestions, ClaudeTerminal } from "./claude-terminal.ts";
@@ -17,6 +19,14 @@ import { HeadlessClaude } from "./headless-claude.ts";
 const PLUGIN = join(import.meta.dir, "../../claude-code/asyncagents");
 /** As the CLI names the tools of the plugin's server, and those of a server in its own configuration. */
 const PREFIXES = { plugin: "mcp__plugin_asyncagents_asyncagents__", server: "mcp__asyncagents__" };
+
+/** Long: the machine may be busy, and a session that continues another way is told after 15 seconds. */
+const TOLD_MS = 90_000;
+
+/** What was said, without the calls of tools and their results. */
+function textsOf(request: MessagesRequest | undefined): string {
+  return request?.turns.map(({ text }) => text).join("\n") ?? "";
+}
 
 export class ParentBed {
   readonly daemon: DaemonBed;
@@ -33,9 +43,10 @@ export class ParentBed {
   static async start(): Promise<ParentBed> {
     const daemon = await DaemonBed.start();
     const model = startAnthropicModel();
-    const { HOME = "", ...rest } = daemon.environment;
     // The plugin's hooks and its server find the daemon by the environment of the CLI.
-    const ours = Object.fromEntries(Object.entries(rest).filter(([name]) => name.startsWith("ASYNCAGENTS_")));
+    const ours = Object.fromEntries(
+      Object.entries(daemon.environment).filter(([name]) => name.startsWith("ASYNCAGENTS_")),
+    );
     const home = await claudeEnvironment({ model, environment: ours });
     await daemon.person("allow_directory", { directory: home.directory });
     const { CLAUDE_CONFIG_DIR = "", ANTHROPIC_API_KEY = "" } = home.environment;
@@ -89,11 +100,43 @@ export class ParentBed {
     return `${scriptMarker(name)} go`;
   }
 
-  /** How often a text occurs in what users and hooks said in the newest request of a session, and that request. */
-  told(sessionId: string, text: string): number {
-    const newest = this.model.requestsOf(sessionId).at(-1);
-    const said = newest?.request.userTexts.join("\n") ?? "";
-    return said.split(text).length - 1;
+  /** How often each text was told in the newest request of a session, which has the whole conversation. */
+  told(sessionId: string, texts: readonly string[]): Record<string, number> {
+    const said = textsOf(this.model.requestsOf(sessionId).at(-1)?.request);
+    return Object.fromEntries(texts.map((text) => [text, said.split(text).length - 1]));
+  }
+
+  /** Resolves when a session's model was told that. */
+  async untilTold(sessionId: string, text: string): Promise<void> {
+    await this.model.waitForRequest(
+      (entry) => entry.kind === "turn" && entry.sessionId === sessionId && textsOf(entry.request).includes(text),
+      TOLD_MS,
+    );
+  }
+
+  /** Resolves when that step of a script was asked for. */
+  async untilStep(label: string): Promise<string> {
+    const { sessionId } = await this.model.waitForRequest(({ answeredBy }) => answeredBy === label, TOLD_MS);
+    return sessionId;
+  }
+
+  /** Resolves when all notices are settled, with how each task was told, by its description. */
+  async notices(): Promise<Record<string, string>> {
+    for (;;) {
+      const tasks = await this.tasks();
+      const isSettled = tasks.every(({ notice }) => notice?.state === "delivered");
+      if (isSettled) return Object.fromEntries(tasks.map((each) => [each.description, each.notice?.reason ?? ""]));
+      await Bun.sleep(100);
+    }
+  }
+
+  /** Resolves when a hook has taken the end of that task to tell it. */
+  async untilClaimed(description: string): Promise<void> {
+    for (;;) {
+      const task = (await this.tasks()).find((each) => each.description === description);
+      if (task?.notice?.state === "sending" || task?.notice?.state === "delivered") return;
+      await Bun.sleep(50);
+    }
   }
 
   /** The tasks, newest first, each with its newest notice. */
@@ -101,6 +144,22 @@ export class ParentBed {
     const client = createClient({ url: this.daemon.url, ...(await this.daemon.token()) });
     const { tasks } = await client.tasks({ limit: 50 });
     return Promise.all(tasks.map(({ id }) => client.task(id)));
+  }
+
+  /** Kills the daemon as a crash would; whoever needs one starts another. It is found again by its record. */
+  async crashDaemon(): Promise<void> {
+    await this.daemon.stopDaemon("SIGKILL");
+    const data = this.daemon.environment.ASYNCAGENTS_HOME ?? "";
+    let found = findDaemon(data);
+    while (found === null) {
+      await Bun.sleep(50);
+      found = findDaemon(data);
+    }
+    const { url } = found;
+    this.daemon.url = url;
+    this.#stops.push(async () => {
+      await stopDaemon(found, 20_000);
+    });
   }
 
   async stop(): Promise<void> {

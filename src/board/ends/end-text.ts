@@ -14,13 +14,12 @@ export function endText(claim: string, ends: readonly OperationOutput<"read_end"
   return [head, ...ends.flatMap((end) => blockOf(end, newMark))].join("\n");
 }
 
-function blockOf({ handle, status, message, answer, error }: OperationOutput<"read_end">, newMark: NewMark): string[] {
+function blockOf({ handle, status, message, answer }: OperationOutput<"read_end">, newMark: NewMark): string[] {
   const what = "attempt_id" in answer ? "Attempt" : "Task";
   const { result, changes } = answer;
   return [
     `${what} ${handle} ${status}: ${asLine(message, LINE)}`,
     ...(typeof result === "string" ? [framed("result", result, newMark)] : []),
-    ...(error !== null ? [framed("error", error, newMark)] : []),
     ...(typeof changes === "string" ? [framed("changes", changes, newMark)] : []),
   ];
 }
