@@ -3,7 +3,7 @@
  * headless, with the plugin or only with the MCP server. What a session was told is read from the requests that its
  * model got.
  */
-import { writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient } from "../../src/client/client.ts";
 import { findDaemon, stopDaemon } from "../../src/daemon/find-daemon.ts";
@@ -13,10 +13,10 @@ import { type AnthropicModel, startAnthropicModel } from "../../src/testing/mode
 import type { MessagesRequest } from "../../src/testing/models/messages-request.ts";
 import { type Answer, call, type Script, scriptMarker } from "../../src/testing/models/script.ts";
 import { COMMAND, DaemonBed, mcpArguments } from "../mcp/daemon-bed.ts";
-import { answerFirstQuestions, ClaudeTerminal } from "./claude-terminal.ts";
+import { answerFirstQuestions, CLAUDE, ClaudeTerminal } from "./claude-terminal.ts";
 import { HeadlessClaude } from "./headless-claude.ts";
 
-const PLUGIN = join(import.meta.dir, "../../claude-code/asyncagents");
+const MAIN = join(import.meta.dir, "../../src/cli/main.ts");
 /** As the CLI names the tools of the plugin's server, and those of a server in its own configuration. */
 const PREFIXES = { plugin: "mcp__plugin_asyncagents_asyncagents__", server: "mcp__asyncagents__" };
 
@@ -65,9 +65,19 @@ export class ParentBed {
     await writeFile(join(this.home.directory, gate), "");
   }
 
-  /** Arguments of the CLI: the plugin from this package's folder, or only the server. */
-  async arguments(by: keyof typeof PREFIXES): Promise<string[]> {
-    if (by === "plugin") return ["--plugin-dir", PLUGIN];
+  /** Installs the plugin as a person does. */
+  async install(): Promise<void> {
+    const bin = join(this.home.root, "bin");
+    await mkdir(bin, { recursive: true });
+    await symlink(CLAUDE, join(bin, "claude"));
+    const env = { ...this.home.environment, PATH: `${bin}:${this.home.environment.PATH}` };
+    const child = Bun.spawn([COMMAND, MAIN, "install", "claude", "--yes"], { env, stdio: ["ignore", "pipe", "pipe"] });
+    const said = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    if ((await child.exited) !== 0) throw new Error(said.join("\n"));
+  }
+
+  /** Arguments of the CLI for a session that has only the MCP server. */
+  async onlyServer(): Promise<string[]> {
     const file = join(this.home.root, "mcp.json");
     const server = { command: COMMAND, args: mcpArguments(), env: this.daemon.environment };
     await writeFile(file, JSON.stringify({ mcpServers: { asyncagents: server } }));

@@ -9,6 +9,7 @@ import { ParentBed } from "./parent-bed.ts";
 let bed: ParentBed;
 beforeAll(async () => {
   bed = await ParentBed.start();
+  await bed.install();
 });
 afterAll(() => bed?.stop());
 
@@ -16,9 +17,8 @@ const INTERRUPTED = "interrupted: ";
 const once = (texts: readonly string[]) => Object.fromEntries(texts.map((text) => [text, 1]));
 
 test("idle, busy, failed, cancelled, ten at once, after exit, after two kinds of kill: each end is told once", async () => {
-  const args = await bed.arguments("plugin");
   const launch = (name: string, end = `!say end of ${name}`) => bed.launch(name, end, "plugin");
-  let terminal = await bed.terminal(args);
+  let terminal = await bed.terminal([]);
 
   // Idle.
   const prompt = bed.script("first", [
@@ -67,7 +67,7 @@ test("idle, busy, failed, cancelled, ten at once, after exit, after two kinds of
   await bed.untilStep("leaving#2");
   await terminal.leave();
   await bed.open("away");
-  terminal = await bed.terminal([...args, "--continue"]);
+  terminal = await bed.terminal(["--continue"]);
   await bed.untilTold(session, "end of away");
   await bed.open("later");
   await bed.untilTold(session, "end of later");
@@ -77,7 +77,7 @@ test("idle, busy, failed, cancelled, ten at once, after exit, after two kinds of
   await bed.untilStep("dying#2");
   await terminal.kill();
   await bed.open("killed");
-  terminal = await bed.terminal([...args, "--continue"]);
+  terminal = await bed.terminal(["--continue"]);
   await bed.untilTold(session, "end of killed");
   await bed.open("after-kill");
   await bed.untilTold(session, "end of after-kill");

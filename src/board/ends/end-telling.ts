@@ -20,7 +20,9 @@ type NextEnds = OperationOutput<"next_ends">;
 /** Each is a process. After a launch, one more than is needed: one waits while another tells. */
 const MOST_WAITING = { launch: 2, prompt: 1, start: Number.POSITIVE_INFINITY };
 /** Claims of others may be released, and attempts get their tasks, without a word. */
-const LOOK_MS = 2_000;
+const LOOK_MS = 1_000;
+/** A model that waits for a task itself reads its end in this time, and then need not be told. */
+const GRACE_MS = 1_000;
 /** A client that follows MCP tasks asks within seconds of its start. One that does not by then is told by its hooks. */
 const TAKE_OVER_MS = 15_000;
 const MOST_ASKED = 10_000;
@@ -99,11 +101,14 @@ export class EndTelling {
     { event, wait_ms = 0, waited_ms = 0 }: Input<"next_ends">,
     signal?: AbortSignal,
   ): Promise<NextEnds> {
-    const { monotonic, newId } = this.#parts;
+    const { monotonic, now, newId } = this.#parts;
     const begin = monotonic();
     for (;;) {
       const claim = `ntc_${newId()}`;
-      const notices = await this.#parts.store.followers.claim(client, claim);
+      const notices = await this.#parts.store.followers.claim(client, {
+        messageId: claim,
+        endedBy: now() - GRACE_MS,
+      });
       if (notices.length > 0) return { claim, text: await this.#textOf(claim, notices), waits: true };
       const waited = monotonic() - begin;
       const open = await this.#openOf(client, event === "start" ? waited_ms + waited : null);

@@ -29,10 +29,10 @@ export function kyselyFollowers({ read, write }: { read: Run; write: Run }): Fol
     ofCall: (callId) => read((kysely) => readFollower(kysely, "call_id", callId)),
     change: (handle, change) => write((kysely) => changeFollower(kysely, handle, change)),
     open: (client) => read((kysely) => readOpen(kysely, client)),
-    async claim(client, messageId) {
+    async claim(client, claim) {
       // Usually there is nothing to claim: check that without the write lock.
-      const due = await read((kysely) => selectDue(kysely, client).execute());
-      return due.length === 0 ? [] : write((kysely) => claimDue(kysely, client, messageId));
+      const due = await read((kysely) => selectDue(kysely, client, claim.endedBy).execute());
+      return due.length === 0 ? [] : write((kysely) => claimDue(kysely, client, claim));
     },
     told: (which, outcome) => write((kysely) => settleTold(kysely, which, outcome)),
     release: (which, reason) => write((kysely) => releaseClaims(kysely, which, reason)),
@@ -172,7 +172,7 @@ function isOfFollower() {
     and notices.topic = 'ended' and notices.run = 0`;
 }
 
-function selectDue(kysely: Kysely<Schema>, client: string) {
+function selectDue(kysely: Kysely<Schema>, client: string, endedBy: number) {
   return kysely
     .selectFrom("notices")
     .innerJoin("tasks", "tasks.id", "notices.task_id")
@@ -180,18 +180,23 @@ function selectDue(kysely: Kysely<Schema>, client: string) {
     .select("notices.id")
     .where("notices.parent_session_id", "=", client)
     .where("notices.state", "=", "pending")
+    .where("notices.created_at", "<=", endedBy)
     .where("followers.client", "=", client)
     .where("followers.way", "=", "hook")
     .orderBy("notices.id")
     .limit(GROUP);
 }
 
-async function claimDue(kysely: Kysely<Schema>, client: string, messageId: string): Promise<Notice[]> {
+async function claimDue(
+  kysely: Kysely<Schema>,
+  client: string,
+  { messageId, endedBy }: { messageId: string; endedBy: number },
+): Promise<Notice[]> {
   const rows = await kysely
     .updateTable("notices")
     .set((row) => ({ state: "sending", message_id: messageId, attempts: row("attempts", "+", 1) }))
     .set((row) => ({ fence: row("fence", "+", 1), reason: null }))
-    .where("id", "in", selectDue(kysely, client))
+    .where("id", "in", selectDue(kysely, client, endedBy))
     .where("state", "=", "pending")
     .returningAll()
     .execute();

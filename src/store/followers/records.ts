@@ -15,8 +15,8 @@ export interface FollowerRecords {
   change(handle: string, change: { client?: string; way?: TellingWay }): Promise<void>;
   /** What a client follows and has not been told about; at most 200. */
   open(client: string): Promise<Follower[]>;
-  /** Claims all that has to be told to a client by its hooks, for one message; at most 20. */
-  claim(client: string, messageId: string): Promise<Notice[]>;
+  /** Claims what ended by that time and has to be told to a client by its hooks, for one message; at most 20. */
+  claim(client: string, claim: { messageId: string; endedBy: number }): Promise<Notice[]>;
   /** True if they are now told, and were not before. */
   told(which: ToldNotices, outcome: { reason: string | null; at: number }): Promise<boolean>;
   /** Makes due again what was claimed: for one message, or for a client. */
