@@ -7,6 +7,7 @@ import type { StoredNotification } from "../engine/notifications/notifier.ts";
 import type { FleetRunner, QueuePlace } from "../engine/queue/fleet.ts";
 import type { Figures, Group, Overview } from "../engine/watching/overview.ts";
 import { subjectText } from "../model/budgets/budget-text.ts";
+import { clientText, isClient } from "../model/follower.ts";
 import type { InboxEntry } from "../model/inbox.ts";
 import type { Message, MessagePart } from "../model/message.ts";
 import type { SteeringMessage } from "../model/steering.ts";
@@ -123,8 +124,10 @@ export function wireRunner(runner: FleetRunner, now: number): ServerRunner {
 /** A task in full, with the newest notice to its parent. */
 export function wireDetail(task: Task, notice: Awaited<ReturnType<Overview["notice"]>>): BackgroundTask {
   if (notice === null) return { ...wireTask(task), notice };
-  const { kind, state, attempts, reason, nextTryAt } = notice;
-  return { ...wireTask(task), notice: { kind, state, attempts, reason, nextTryAt: isoOrNull(nextTryAt) } };
+  const { kind, state, attempts, reason, parentSessionId: parent } = notice;
+  const times = { nextTryAt: isoOrNull(notice.nextTryAt), settledAt: isoOrNull(notice.settledAt) };
+  const to = isClient(parent) ? clientText(parent) : parent;
+  return { ...wireTask(task), notice: { kind, state, attempts, reason, to, ...times } };
 }
 
 function wirePhaseDetail(detail: PhaseDetail | null): BackgroundTask["phaseDetail"] {

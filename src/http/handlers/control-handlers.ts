@@ -106,6 +106,7 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
   },
   async tell({ overview, desk, remote }, call) {
     const task = await overview.task(call.id);
+    if (await desk.tellClient(task)) return wireDetail(task, await overview.notice(call.id));
     const place = await desk.placeOfTelling(task);
     if ("instance" in place) return remote.call(place.instance, "tell", call);
     await place.engine.tellAgain(task);
