@@ -31,6 +31,8 @@ import { getAttempt, getAttemptDiff } from "./attempts/view.ts";
 import { getContext } from "./attempts/workspace.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardContext, BoardParts } from "./board-context.ts";
+import { EndTelling } from "./ends/end-telling.ts";
+import { stopLaunch } from "./ends/launch-end.ts";
 import { executorOf, hostFor, listExecutors } from "./executors.ts";
 import { followUp, listFollowUps } from "./follow-ups.ts";
 import { type Input, parseInput } from "./input.ts";
@@ -121,7 +123,7 @@ export class Board {
     }
     const { origin = FROM_PERSON, signal } = options ?? {};
     assertRole(name, origin);
-    const { peopleOnly, readOnly, stopsAgent }: BoardOperation = BOARD_OPERATIONS[name];
+    const { peopleOnly, readOnly, stopsAgent, isReceipt }: BoardOperation = BOARD_OPERATIONS[name];
     // A command that an agent runs may look at what is for people, but not change it.
     if (peopleOnly && (origin.door === "model" || (!readOnly && !isPerson(origin)))) {
       throw new AsyncAgentsError("not_allowed", `Only people can use ${name}, on the command line or the dashboard.`);
@@ -139,12 +141,13 @@ export class Board {
       this.#ledger.once(name, parsed as Record<string, unknown>, (hadEffects) =>
         handler(parsed, { operation: name, origin, signal, hadEffects }),
       );
-    if (readOnly) return perform();
+    if (readOnly || isReceipt) return perform();
     return this.#audit.record({ by: callerName(origin), operation: name, input: parsed, stopsAgent }, perform);
   };
 }
 
 function handlersOf(parts: BoardParts, start: AttemptStart, pump: QueuePump): Handlers {
+  const telling = new EndTelling(parts);
   return {
     list_projects: (input) => listProjects(parts, input),
     list_repos: (input) => listRepos(parts, input),
@@ -170,6 +173,11 @@ function handlersOf(parts: BoardParts, start: AttemptStart, pump: QueuePump): Ha
     list_inbox: (input) => listInbox(parts, input),
     steer_task: (input, call) => steerTask(parts, input, call),
     lower_budget: (input, call) => lowerBudget(parts, input, call),
+    read_end: (input) => telling.read(input),
+    follow_launch: (input) => telling.follow(input),
+    next_ends: (input, { signal }) => telling.next(input, signal),
+    hear_ends: (input) => telling.hear(input),
+    stop_launch: (input) => stopLaunch(parts, start, input),
     remove_attempt: (input) => removeAttempt(parts, start, input),
     remove_project: (input) => removeProject(parts, input),
     find_repo: (input) => findRepo(parts, input),

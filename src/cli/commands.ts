@@ -12,6 +12,7 @@ import { REPO_COMMANDS } from "./commands/board/repo.ts";
 import { REVIEW_COMMANDS } from "./commands/board/review.ts";
 import { daemonCommand, downCommand, restartCommand, upCommand } from "./commands/daemon.ts";
 import { exportCommand } from "./commands/export.ts";
+import { hookCommand } from "./commands/hook.ts";
 import { inboxCommand, inboxReadCommand } from "./commands/inbox.ts";
 import { linkCommand } from "./commands/link.ts";
 import { listCommand } from "./commands/list.ts";
@@ -86,6 +87,7 @@ export const COMMANDS: readonly Command[] = [
   openCommand,
   linkCommand,
   mcpCommand,
+  hookCommand,
   ...TOKEN_COMMANDS,
   auditCommand,
   ...STORE_COMMANDS,

@@ -4,7 +4,7 @@
  */
 
 import { createClient } from "../client/client.ts";
-import { ensureDaemon } from "../daemon/find-daemon.ts";
+import { ensureDaemon, findOrRevive } from "../daemon/find-daemon.ts";
 import type { CallOrigin } from "../protocol/call-origin.ts";
 import type { CallOperation } from "../protocol/operations.ts";
 
@@ -12,5 +12,13 @@ export function daemonCall(directory: string, origin: CallOrigin): CallOperation
   return async (name, input, options) => {
     const { daemon } = await ensureDaemon(directory, { signal: options?.signal });
     return createClient({ url: daemon.url, token: daemon.token, origin }).operate(name, input, options);
+  };
+}
+
+/** For calls that nobody waits for: a daemon that was stopped is not started again, only one that died. */
+export function daemonPoll(directory: string, origin: CallOrigin): CallOperation {
+  return async (name, input, options) => {
+    const { url, token } = await findOrRevive(directory, options);
+    return createClient({ url, token, origin }).operate(name, input, options);
   };
 }

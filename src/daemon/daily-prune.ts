@@ -1,6 +1,6 @@
 /**
- * Prunes the store once a day while the daemon runs, if a limit is set. A failure is logged, and the next day tries
- * again; nothing else depends on it.
+ * Prunes the store once a day while the daemon runs, if a limit is set, and gives up notices that programs do not come
+ * back for. A failure is logged, and the next day tries again; nothing else depends on it.
  */
 import { pruneTasks, type RetentionLimits } from "../engine/retention.ts";
 import { messageOf } from "../model/errors.ts";
@@ -17,6 +17,10 @@ interface DailyPruneContext extends Clock {
   log: Log;
 }
 
+/** A program that launched something and has not asked for its end in this time does not come back for it. */
+const CLIENT_MS = 30 * EVERY_MS;
+const NOT_ASKED = "no program asked for it in 30 days";
+
 export class DailyPrune {
   readonly #context: DailyPruneContext;
   readonly #limits: RetentionLimits;
@@ -24,11 +28,11 @@ export class DailyPrune {
   #cancel: (() => void) | null = null;
   #running: Promise<void> = Promise.resolve();
 
-  /** Does nothing without a limit. */
+  /** Without a limit, no task is removed. */
   constructor(context: DailyPruneContext, limits: RetentionLimits) {
     this.#context = context;
     this.#limits = limits;
-    if (limits.olderThanMs !== undefined || limits.keep !== undefined) this.#later(FIRST_MS);
+    this.#later(FIRST_MS);
   }
 
   /** Resolves when nothing is being pruned any more. */
@@ -47,9 +51,12 @@ export class DailyPrune {
   }
 
   async #prune(): Promise<void> {
-    const { log } = this.#context;
+    const { log, store, now } = this.#context;
     const { signal } = this.#stopping;
+    const { olderThanMs, keep } = this.#limits;
     try {
+      await store.followers.dropOld(now() - CLIENT_MS, { reason: NOT_ASKED, at: now() });
+      if (olderThanMs === undefined && keep === undefined) return;
       const { removed, kept } = await pruneTasks({ ...this.#context, signal }, this.#limits);
       if (removed.tasks !== 0) log.info("the store was pruned", { removed, kept });
     } catch (thrown) {

@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { livingServers, type ServerRecord } from "../http/discovery.ts";
+import { hasDeadDaemon, livingServers, type ServerRecord } from "../http/discovery.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { isAlive } from "../process/liveness.ts";
 import { DEPTH_VARIABLE } from "../protocol/call-origin.ts";
@@ -72,6 +72,17 @@ export async function ensureDaemon(
   } finally {
     child.unref();
   }
+}
+
+/** Finds the daemon, or starts one in place of a daemon that died. Rejects with `daemon_unavailable` if it was stopped. */
+export async function findOrRevive(
+  directory: string,
+  options: { signal?: AbortSignal | undefined } = {},
+): Promise<DaemonRecord> {
+  const running = findDaemon(directory);
+  if (running) return running;
+  if (hasDeadDaemon(directory)) return (await ensureDaemon(directory, options)).daemon;
+  throw new AsyncAgentsError("daemon_unavailable", "The daemon was stopped. Start it: asyncagents up");
 }
 
 /** Asks the daemon to end and waits until its process is gone. False if it is still alive after that time. */

@@ -11,6 +11,7 @@ import type { Door } from "../model/answer.ts";
 import { type Budget, budgetId, type NewBudgets, subjectOf } from "../model/budgets/budget.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { folderProblem } from "../model/folder-problem.ts";
+import { isClient } from "../model/follower.ts";
 import { limitsOf, type RunLimits } from "../model/limits.ts";
 import type { SteeringMessage } from "../model/steering.ts";
 import { awaitsRunner, isLive, type Task } from "../model/task.ts";
@@ -65,6 +66,7 @@ export const RUNNER_HOST = "runner";
 /** The host for launches that name none. */
 const DEFAULT_HOST = "opencode";
 const BY_PERSON = "cancelled by a person";
+const BY_PERSON_AGAIN = "a person asked to tell it again";
 
 export class Desk {
   readonly #context: DeskContext;
@@ -266,6 +268,16 @@ export class Desk {
     const instance = await this.#driver(task);
     if (instance) return { instance };
     throw overAlready(task, requestId, null);
+  }
+
+  /** What a program that launched the task has not read is due again: it asks for it. False if no program has to. */
+  async tellClient(task: Task): Promise<boolean> {
+    const { store } = this.#context;
+    const notice = await store.lastNotice(task.id);
+    if (notice === null || !isClient(notice.parentSessionId) || notice.state === "delivered") return false;
+    if (notice.messageId !== null) await store.followers.release({ messageId: notice.messageId }, BY_PERSON_AGAIN);
+    await store.reopenNotices(task.id);
+    return true;
   }
 
   /** A parent is notified by the instance that handles it. If that one is gone, by any near one with the same host. */

@@ -51,6 +51,12 @@ export function livingServers(directory: string): ServerRecord[] {
     .sort((one, other) => other.startedAt.localeCompare(one.startedAt));
 }
 
+/** Whether a daemon of this machine ended without removing its file: it was killed, or it crashed. */
+export function hasDeadDaemon(directory: string): boolean {
+  const records = recordFiles(directory).flatMap((file) => read(file) ?? []);
+  return records.some((record) => record.kind === "daemon" && !isAlive(record) && !isElsewhere(record));
+}
+
 function withdraw(directory: string, record: ServerRecord): void {
   rmSync(ownFile(directory, record), { force: true });
   const main = join(directory, MAIN);

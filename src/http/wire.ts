@@ -6,6 +6,7 @@
 import type { StoredNotification } from "../engine/notifications/notifier.ts";
 import type { FleetRunner, QueuePlace } from "../engine/queue/fleet.ts";
 import type { Figures, Group, Overview } from "../engine/watching/overview.ts";
+import { clientText, isClient } from "../model/follower.ts";
 import type { InboxEntry } from "../model/inbox.ts";
 import type { Message, MessagePart } from "../model/message.ts";
 import type { SteeringMessage } from "../model/steering.ts";
@@ -128,8 +129,10 @@ export function wireDetail(
 ): BackgroundTask {
   const course = { beganAt: isoOrNull(beganAt), answers: answers.map((each) => ({ ...each, at: iso(each.at) })) };
   if (notice === null) return { ...wireTask(task), ...course, notice };
-  const { kind, state, attempts, reason, nextTryAt } = notice;
-  return { ...wireTask(task), ...course, notice: { kind, state, attempts, reason, nextTryAt: isoOrNull(nextTryAt) } };
+  const { kind, state, attempts, reason, parentSessionId: parent } = notice;
+  const times = { nextTryAt: isoOrNull(notice.nextTryAt), settledAt: isoOrNull(notice.settledAt) };
+  const to = isClient(parent) ? clientText(parent) : parent;
+  return { ...wireTask(task), ...course, notice: { kind, state, attempts, reason, to, ...times } };
 }
 
 function wirePhaseDetail(detail: PhaseDetail | null): BackgroundTask["phaseDetail"] {

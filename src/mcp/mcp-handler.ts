@@ -16,7 +16,7 @@ const DIRECTORY_HEADER = "x-asyncagents-directory";
 /** More than the longest prompt that the board accepts, in bytes. */
 const MAX_BODY_BYTES = 2_000_000;
 
-interface McpHttpOptions extends Omit<McpOptions, "directory"> {
+interface McpHttpOptions extends Omit<McpOptions, "directory" | "poll" | "client"> {
   log: Log;
 }
 
@@ -33,7 +33,13 @@ export function mcpHandler({
     const depth = readDepth(request?.headers.get(DEPTH_HEADER));
     const origin: CallOrigin = { door: "model", depth, ...(token && { token }) };
     const call: CallOperation = (name, input, given) => options.call(name, input, { ...given, origin });
-    return { toolset: toolsetOf(request, options.toolset), directory: directoryOf(request), call };
+    return {
+      toolset: toolsetOf(request, options.toolset),
+      directory: directoryOf(request),
+      call,
+      poll: call,
+      client: null,
+    };
   };
   const handler = createMcpHandler(
     ({ requestInfo, authInfo }) => createServer({ ...options, ...scopeOf(requestInfo, tokenIn(authInfo)) }),

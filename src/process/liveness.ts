@@ -38,9 +38,14 @@ const RENEWAL_MS = 15_000;
 const MAX_KNOWN = 1_000;
 
 export function ownIdentity(): ProcessIdentity {
+  return identityOf(process.pid);
+}
+
+/** Of a process that is alive now. */
+export function identityOf(pid: number): ProcessIdentity {
   return {
-    pid: process.pid,
-    processStart: startOf(process.pid) ?? "",
+    pid,
+    processStart: startOf(pid) ?? "",
     bootId: bootId(),
     pidNamespace: pidNamespace(),
   };

@@ -6,6 +6,7 @@ import type { z } from "zod";
 import type { StatusOperationName } from "./addresses.ts";
 import { approvalOperations } from "./board/approvals.ts";
 import { attemptOperations } from "./board/attempts.ts";
+import { endOperations } from "./board/ends.ts";
 import { executorOperations } from "./board/executors.ts";
 import { followUpOperations } from "./board/follow-ups.ts";
 import { launchedTaskOperations } from "./board/launched-tasks.ts";
@@ -32,6 +33,7 @@ const { list_task_attempts, start_task_attempt, get_attempt, stop_attempt, get_a
 const { merge_attempt, remove_attempt, attempt_task, list_attempts } = attemptOperations;
 const { follow_up, list_follow_ups } = followUpOperations;
 const { launch_task, wait_tasks, answer_question, steer_task, lower_budget } = launchedTaskOperations;
+const { read_end, follow_launch, next_ends, hear_ends, stop_launch } = endOperations;
 const { list_executors } = executorOperations;
 const { list_inbox } = inboxBoardOperations;
 const { list_approvals, decide_approval, allow_directory } = approvalOperations;
@@ -54,6 +56,7 @@ type BoardOperations = typeof projectOperations &
   typeof attemptOperations &
   typeof followUpOperations &
   typeof launchedTaskOperations &
+  typeof endOperations &
   typeof executorOperations &
   typeof inboxBoardOperations &
   typeof approvalOperations;
@@ -130,6 +133,12 @@ export const BOARD_OPERATIONS: BoardOperations = {
   list_inbox,
   steer_task,
   lower_budget,
+  // For programs that follow launches.
+  read_end,
+  follow_launch,
+  next_ends,
+  hear_ends,
+  stop_launch,
   // For people only.
   remove_attempt,
   remove_project,

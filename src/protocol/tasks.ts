@@ -91,8 +91,13 @@ const noticeSchema = z.object({
   kind: z.enum(["ended", "waiting", "retrying", "stalled", "budget"]),
   state: z.enum(["pending", "sending", "delivered", "dropped"]),
   attempts: wholeCount,
-  reason: z.string().nullable().describe("why the last try failed, or why it was dropped"),
+  reason: z
+    .string()
+    .nullable()
+    .describe("why the last try failed, or why it was dropped; for a program, how it was told"),
   nextTryAt: isoTime.nullable().describe("when it is tried again"),
+  to: z.string().describe("who is told, for people: the parent's session, or the program that launched it over MCP"),
+  settledAt: isoTime.nullable().describe("when it was delivered or dropped"),
 });
 
 const changesSchema = z.object({

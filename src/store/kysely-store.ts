@@ -14,6 +14,7 @@ import { kyselyBudgets } from "./budgets/kysely-budgets.ts";
 import { kyselyRemoteCalls } from "./calls/kysely-calls.ts";
 import type { Database, WriteOptions } from "./database.ts";
 import { readEntriesOf, readEventsOf, readFeed, readIsBehind, readLastSeq } from "./feed.ts";
+import { kyselyFollowers } from "./followers/kysely-followers.ts";
 import { expireInstance, moveBeat, putInstance, readInstances, removeInstance } from "./instances.ts";
 import { refuseIfNewer } from "./migrations/migrations.ts";
 import { kyselyNotifications } from "./notifications/kysely-notifications.ts";
@@ -90,6 +91,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     transcripts: kyselyTranscripts({ read, write }),
     budgets: kyselyBudgets({ read, write }),
     notifications: kyselyNotifications({ dialect, read, write }),
+    followers: kyselyFollowers({ read, write }),
     calls: kyselyRemoteCalls({ dialect, read, write, hurry: () => database.hurry() }),
     write: (work) => write((kysely) => work(transactionOn(kysely, lines))),
     apply: (id, event, expected) => apply({ id, event, expected }),

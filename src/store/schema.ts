@@ -13,6 +13,7 @@ export interface Schema extends BoardSchema, AccessSchema, NotificationSchema {
   runs: RunsTable;
   events: EventsTable;
   notices: NoticesTable;
+  followers: FollowersTable;
   launches: LaunchesTable;
   instances: InstancesTable;
   parents: ParentsTable;
@@ -130,6 +131,15 @@ interface NoticesTable {
   /** Grows with each claim: who names an earlier one has lost the group. */
   fence: Generated<number>;
   wake: Generated<string>;
+}
+
+/** Programs that are told how what they launched over MCP ended. */
+interface FollowersTable {
+  /** A task, or an attempt. */
+  task_id: string;
+  client: string;
+  way: string;
+  call_id: string | null;
 }
 
 interface LaunchesTable {

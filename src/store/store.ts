@@ -14,6 +14,7 @@ import type { AccessRecords } from "./access/records.ts";
 import type { BoardRecords } from "./board/records.ts";
 import type { BudgetRecords } from "./budgets/records.ts";
 import type { RemoteCallRecords } from "./calls/records.ts";
+import type { FollowerRecords } from "./followers/records.ts";
 import type { NotificationRecords } from "./notifications/records.ts";
 import type { QueuedRun, RunClaim, RunQueue } from "./queue/run-queue.ts";
 import type { RunnerRecords } from "./runners/records.ts";
@@ -316,6 +317,8 @@ export interface Store {
   readonly transcripts: TranscriptRecords;
   /** What tasks may use. What they use is counted in the transactions of their events. */
   readonly budgets: BudgetRecords;
+  /** Programs that are told how what they launched ended. */
+  readonly followers: FollowerRecords;
   /** What people are told outside of the program. */
   readonly notifications: NotificationRecords;
 

@@ -155,11 +155,20 @@ describe("install for MCP clients", () => {
     mkdirSync(bin);
     symlinkSync(CLAUDE, join(bin, "claude"));
     world.environment.PATH = `${bin}:${world.environment.PATH}`;
-    expect((await world.json("install", "claude", "--yes")).changed).toBe(true);
+    expect((await world.json("install", "claude", "--add", "mcp", "--yes")).changed).toBe(true);
     const settings = JSON.parse(readFileSync(join(world.home, ".claude.json"), "utf8"));
     expect(settings.mcpServers.asyncagents.args.at(-1)).toBe("mcp");
     expect(settings.mcpServers.asyncagents.env).toEqual({ ASYNCAGENTS_HOME: world.data });
     expect(mcpServers.asyncagents.env).toBeUndefined();
+    expect(await world.json("install", "claude", "--add", "mcp", "--yes")).toMatchObject({ changed: false });
+    expect((await world.cli("install", "claude", "--add", "both", "--yes")).err).toContain("has the MCP server in it");
+    // The plugin, from this package's own folder.
+    expect(await world.json("install", "claude", "--yes")).toMatchObject({ changed: true });
+    const { enabledPlugins, extraKnownMarketplaces } = JSON.parse(
+      readFileSync(join(world.home, ".claude/settings.json"), "utf8"),
+    );
+    expect(enabledPlugins).toEqual({ "asyncagents@asyncagents": true });
+    expect(extraKnownMarketplaces.asyncagents.source.path).toBe(join(root, "claude-code"));
     expect(await world.json("install", "claude", "--yes")).toMatchObject({ changed: false });
   });
 

@@ -1,6 +1,6 @@
 /**
- * Says that a task's parent was not notified yet, or will not be, and why; and can notify it again. Shows nothing if
- * all is well.
+ * Says that whoever launched a task was not notified yet, or will not be, and why; and can notify it again. A program
+ * that launched it over MCP is named, also when it was told.
  */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
@@ -14,6 +14,22 @@ import { Allowed } from "../session/allowed.tsx";
 
 const LOOK_MS = 5000;
 
+/** For a task without a parent session: which program is told, and how that went. */
+function ToldLine({ notice }: { notice: NonNullable<BackgroundTask["notice"]> }) {
+  const words = { pending: "Not told yet", sending: "Being told", delivered: "Told", dropped: "Not told" };
+  return (
+    <p className="foreign max-w-full text-muted">
+      {words[notice.state]}: <ForeignText text={notice.to} />
+      {notice.reason !== null && (
+        <>
+          {" ("}
+          <ForeignText text={notice.reason} />)
+        </>
+      )}
+    </p>
+  );
+}
+
 export function ParentNotice({ task }: { task: BackgroundTask }) {
   const queries = useQueryClient();
   const queryKey = queryKeys.noticeAt(task.id, `${task.status} ${task.run.number}`);
@@ -21,14 +37,15 @@ export function ParentNotice({ task }: { task: BackgroundTask }) {
   const { data: notice } = useQuery({
     queryKey,
     queryFn: async ({ signal }) => (await readingClient.task(task.id, signal)).notice ?? null,
-    enabled: task.parentSessionID !== null,
     refetchInterval: ({ state }) => (state.data && state.data.state !== "delivered" ? LOOK_MS : false),
   });
   const tell = useMutation({
     mutationFn: () => control((client) => client.tell(task.id)),
     onSettled: () => queries.invalidateQueries({ queryKey }),
   });
-  if (!notice || notice.reason === null || notice.state === "delivered") return null;
+  if (!notice) return null;
+  if (notice.state === "delivered" || notice.reason === null)
+    return task.parentSessionID === null ? <ToldLine notice={notice} /> : null;
   return (
     <section
       aria-label="Parent not told"

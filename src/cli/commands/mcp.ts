@@ -3,9 +3,10 @@
  * printed.
  */
 import manifest from "../../../package.json" with { type: "json" };
+import { claudeClient } from "../../model/follower.ts";
 import { DEPTH_VARIABLE, readDepth } from "../../protocol/call-origin.ts";
 import type { Command } from "../command.ts";
-import { daemonCall } from "../daemon-call.ts";
+import { daemonCall, daemonPoll } from "../daemon-call.ts";
 import { EXIT } from "../exit-codes.ts";
 
 export const mcpCommand: Command = {
@@ -32,7 +33,10 @@ export const mcpCommand: Command = {
     const toolset = readToolset(given.text("tools") ?? tools);
     const origin = { door: "model", depth: readDepth(environment[DEPTH_VARIABLE] ?? "") } as const;
     const call = daemonCall(directory, origin);
-    await serveStdio({ call, directory: cwd, toolset, scripted, version: manifest.version });
+    const poll = daemonPoll(directory, origin);
+    const session = environment.CLAUDE_CODE_SESSION_ID;
+    const client = session ? claudeClient(session) : null;
+    await serveStdio({ call, poll, client, directory: cwd, toolset, scripted, version: manifest.version });
     return EXIT.ok;
   },
 };

@@ -1,6 +1,6 @@
 /**
  * The clients that `install` supports: where each keeps its configuration, and what has to be in it. Claude's own
- * file is changed by Claude's command, because Claude rewrites it all the time. To support another client, add a
+ * files are changed by Claude's command, because Claude rewrites them all the time. To support another client, add a
  * function here.
  */
 import { existsSync } from "node:fs";
@@ -17,7 +17,7 @@ export type ClientName = (typeof CLIENTS)[number];
 export interface InstallRequest {
   /** In the current folder's project, or for the user. */
   scope: "user" | "project";
-  /** For OpenCode: its plugin, the MCP server, or both. */
+  /** For OpenCode and Claude: the plugin, the MCP server, or, for OpenCode, both. */
   add: "plugin" | "mcp" | "both";
   /** The daemon's MCP server over HTTP instead of a command; null for the command. */
   http: { url: string; token: string } | null;
@@ -31,7 +31,8 @@ export interface InstallRequest {
  */
 export type InstallPlan =
   | { changes: readonly ConfigChange[]; lacks?: string }
-  | { program: readonly string[]; shown: string };
+  /** Its calls, one after the other. */
+  | { programs: readonly (readonly string[])[]; shown: readonly string[] };
 
 const ROOT = join(import.meta.dir, "../../..");
 const NAME = "asyncagents";
@@ -41,9 +42,26 @@ export function planInstall(client: ClientName, request: InstallRequest): Instal
   if (client === "opencode") return openCodePlan(request);
   if (client === "cursor") return { changes: [mcpServersChange(cursorFile(request), request)] };
   if (request.scope === "project") return { changes: [mcpServersChange(join(request.cwd, ".mcp.json"), request)] };
+  if (request.add !== "mcp") return claudePlugin();
   const variables = Object.entries(dataFolder(request)).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
   const args = ["mcp", "add", "--scope", "user", NAME, ...variables, "--", ...mcpCommandLine()];
-  return { program: [claudeProgram() ?? "", ...args], shown: ["claude", ...args].join(" ") };
+  return programPlan([args]);
+}
+
+/** Claude reads the plugin where it is: in this package's own folder. */
+function claudePlugin(): InstallPlan {
+  return programPlan([
+    ["plugin", "marketplace", "add", join(ROOT, "claude-code")],
+    ["plugin", "install", `${NAME}@${NAME}`],
+  ]);
+}
+
+function programPlan(calls: readonly (readonly string[])[]): InstallPlan {
+  const program = claudeProgram() ?? "";
+  return {
+    programs: calls.map((args) => [program, ...args]),
+    shown: calls.map((args) => ["claude", ...args].join(" ")),
+  };
 }
 
 /** The plugin has two parts, each with a file of its own: OpenCode's server loads one, its screen the other. */

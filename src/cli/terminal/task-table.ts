@@ -157,9 +157,10 @@ function blockedHint({ id, description }: BackgroundTask, { by, text }: { by: st
 }
 
 /** Whether the parent was notified; null if nobody is to be notified. */
-function toldText({ notice }: BackgroundTask): string | null {
+function toldText({ notice, parentSessionID }: BackgroundTask): string | null {
   if (!notice) return null;
-  if (notice.state === "delivered") return "yes";
+  // An older daemon does not say who.
+  if (notice.state === "delivered") return parentSessionID === null ? `yes, ${oneLine(notice.to ?? "-")}` : "yes";
   const why = notice.reason === null ? "" : `: ${oneLine(notice.reason)}`;
   if (notice.state === "dropped") return `no, dropped${why}`;
   const next = notice.nextTryAt === null ? "" : `; next try ${notice.nextTryAt}`;

@@ -5,6 +5,7 @@
  */
 import type { HostEvent } from "../../hosts/host.ts";
 import { messageOf } from "../../model/errors.ts";
+import { isClient } from "../../model/follower.ts";
 import { isSameMachine } from "../../process/machine.ts";
 import type { EngineContext } from "../context.ts";
 import { endDead } from "../recovery/orphans.ts";
@@ -57,6 +58,8 @@ export class Outbox {
 
   /** Delivers to one parent; if a delivery is running, again after it. Does not shorten the pause after a failure. */
   kick(parentSessionId: string): void {
+    // Clients fetch theirs through the daemon.
+    if (isClient(parentSessionId)) return;
     if (this.#stopped || this.#pausing.get(parentSessionId)?.isForAlone === false) return;
     this.#again.add(parentSessionId);
     if (this.#busy.has(parentSessionId)) return;

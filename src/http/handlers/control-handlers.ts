@@ -106,9 +106,11 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
   },
   async tell({ overview, desk, remote }, call) {
     const task = await overview.task(call.id);
-    const place = await desk.placeOfTelling(task);
-    if ("instance" in place) return remote.call(place.instance, "tell", call);
-    await place.engine.tellAgain(task);
+    if (!(await desk.tellClient(task))) {
+      const place = await desk.placeOfTelling(task);
+      if ("instance" in place) return remote.call(place.instance, "tell", call);
+      await place.engine.tellAgain(task);
+    }
     return wireDetail(task, await overview.notice(call.id), await overview.course(task));
   },
   async answer({ overview, desk, remote }, call) {

@@ -15,6 +15,7 @@ import { isSteering } from "../../model/steering.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { type Applied, type Transition, transition } from "../../model/transition.ts";
 import { beginsOrEnds } from "../board/work-item-moves.ts";
+import { addFollowerNotice, isForFollower } from "../followers/kysely-followers.ts";
 import type { Lines } from "../queue/lines.ts";
 import { putInLines } from "../queue/queued-runs.ts";
 import type { Schema } from "../schema.ts";
@@ -185,6 +186,7 @@ async function write(kysely: Kysely<Schema>, lines: Lines, decided: readonly Dec
   const ended = decided.filter(({ change, before }) => isEnd(change) && before !== null && cameFromQueue(before));
   const begun = decided.filter(({ change }) => change.claim !== undefined);
   const notified = decided.filter(({ outcome }) => outcome.notice !== null);
+  const followed = decided.filter(({ before, outcome }) => isForFollower(before, outcome.task));
   const queued = decided.flatMap(({ change }) => (change.queued === undefined ? [] : [change.queued]));
   const changedRuns = decided.filter(({ before, outcome }) => before !== null && before.run !== outcome.task.run);
   const many = <Row>(rows: readonly Row[], run: () => Promise<unknown>) => (rows.length === 0 ? null : run());
@@ -205,6 +207,7 @@ async function write(kysely: Kysely<Schema>, lines: Lines, decided: readonly Dec
     many(begun, () => beginQueued(kysely, { ids: idsOf(begun) })),
     many(ended, () => deleteQueued(kysely, { ids: idsOf(ended) })),
     many(notified, () => addNotices(kysely, notified)),
+    ...followed.map(({ outcome: { task }, change }) => addFollowerNotice(kysely, task, change.event.at)),
   ]);
 }
 

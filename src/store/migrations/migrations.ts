@@ -32,6 +32,7 @@ import { budgetTables } from "./21-budgets.ts";
 import { runPauses } from "./22-quotas.ts";
 import { notificationTables } from "./23-notifications.ts";
 import { mergeConflicts } from "./24-conflicts.ts";
+import { followersTable } from "./25-followers.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -60,6 +61,7 @@ const MIGRATIONS: readonly Migration[] = [
   runPauses,
   notificationTables,
   mergeConflicts,
+  followersTable,
 ];
 
 /** The version that this code reads and writes. */

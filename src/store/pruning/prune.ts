@@ -21,6 +21,7 @@ export const TABLES_OF_TASKS = [
   "runs",
   "events",
   "notices",
+  "followers",
   "board_sessions",
   "queued_runs",
   "predecessors",
@@ -141,6 +142,10 @@ async function removeTasks(
     removed[table] = Number(numDeletedRows);
   }
   await kysely.deleteFrom("tasks").where("id", "in", ids).execute();
+  await kysely
+    .deleteFrom("followers")
+    .where("task_id", "in", [...new Set(tasks.map(({ batch_id }) => batch_id))])
+    .execute();
   // A session goes on after somebody removed its tasks, and what they spent stays counted.
   await removeUnused(kysely, named === undefined ? budgets : budgets.filter((id) => id.startsWith("task:")));
   if (named === undefined && after === null) await removeForgotten(kysely, endedBefore);

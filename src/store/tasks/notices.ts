@@ -292,7 +292,7 @@ export async function dropNotices(
     .execute();
 }
 
-function noticeOf(row: RowOf<"notices">): Notice {
+export function noticeOf(row: RowOf<"notices">): Notice {
   return {
     id: Number(row.id),
     taskId: row.task_id,

@@ -14,6 +14,7 @@ import { lockMovedItem, moveWorkItem } from "../board/work-item-moves.ts";
 import { countInBudgets, findBudgets } from "../budgets/budget-writes.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import { appendEvent, dropProgress } from "../feed.ts";
+import { addFollowerNotice, isForFollower } from "../followers/kysely-followers.ts";
 import { lockUnregistered } from "../instances.ts";
 import type { Schema } from "../schema.ts";
 import { together } from "../sql/together.ts";
@@ -69,6 +70,7 @@ export async function applyEvent(
     addToTotals(kysely, [{ before, after }]),
     item && moveWorkItem(kysely, item, { before, after, at: event.at }),
     notice && addNotice(kysely, after, notice, event.at),
+    isForFollower(before, after) ? addFollowerNotice(kysely, after, event.at) : null,
     settleSteering(kysely, after, event),
   ]);
   // Last: budgets are shared by many tasks, and locked until the end of the transaction.

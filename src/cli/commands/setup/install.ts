@@ -15,6 +15,8 @@ import { type ConfigChange, diffLines, writeChange } from "../../setup/config-ch
 import { programOutput } from "../../setup/programs.ts";
 
 const ADDS = ["plugin", "mcp", "both"] as const;
+/** Claude may look for updates first. */
+const ASK_MS = 60_000;
 const SCOPES = ["user", "project"] as const;
 
 export const installCommand: Command = {
@@ -28,7 +30,11 @@ export const installCommand: Command = {
       summary: "user (the default): for all your projects; project: for this folder",
       completes: SCOPES,
     },
-    add: { value: "what", summary: "for opencode: plugin (the default), mcp or both", completes: ADDS },
+    add: {
+      value: "what",
+      summary: "for opencode and claude: plugin (the default) or mcp; opencode: or both",
+      completes: ADDS,
+    },
     http: { summary: "for opencode and cursor: write the daemon's address and your token instead of a command" },
     yes: { short: "y", summary: "do not ask" },
     print: { summary: "only show the change" },
@@ -41,11 +47,9 @@ export const installCommand: Command = {
     const http = given.flag("http") ? await daemonAddress(invocation, client, scope) : null;
     const add = http && given.text("add") === undefined ? "mcp" : choice(given, "add", ADDS);
     const request = { scope, add, http, cwd, environment };
-    if (client !== "opencode" && given.text("add") === "plugin") {
-      throw new AsyncAgentsError("invalid_input", "Only opencode has a plugin; --add is for it.");
-    }
+    assertAdd(client, scope, given.text("add"));
     const plan = planInstall(client, request);
-    if ("program" in plan) return installByProgram(invocation, client, plan);
+    if ("programs" in plan) return installByProgram(invocation, client, plan);
     const code = await installFiles(invocation, client, request, plan.changes);
     if (plan.lacks !== undefined) invocation.screen.hint(plan.lacks);
     return code;
@@ -114,29 +118,44 @@ async function installFiles(
 async function installByProgram(
   invocation: Invocation,
   client: ClientName,
-  { program, shown }: Extract<InstallPlan, { program: unknown }>,
+  { programs, shown }: Extract<InstallPlan, { programs: unknown }>,
 ): Promise<number> {
   const { screen, arguments: given } = invocation;
-  if (!screen.json) screen.line(`Claude manages that file itself, so this uses its own command:\n  ${shown}`);
+  if (!screen.json) {
+    screen.line("Claude manages these files itself, so this uses its own command:");
+    for (const line of shown) screen.line(`  ${line}`);
+  }
   if (given.flag("print")) {
-    if (screen.json) screen.document({ client, changed: false, command: shown });
+    if (screen.json) screen.document({ client, changed: false, command: shown.join("\n") });
     return EXIT.ok;
   }
-  const [command = "", ...args] = program;
-  if (command === "") {
+  if (programs[0]?.[0] === "") {
     const message =
       "The claude command is not on the PATH. Install Claude Code, or use --scope project, which writes .mcp.json here.";
     throw new AsyncAgentsError("host_unavailable", message);
   }
   if (!(await agreed(invocation))) return declined(invocation);
-  const { code, text } = await screen.during("asking Claude", programOutput(command, args));
-  if (code !== 0 && !/already exists/i.test(text)) {
-    throw new AsyncAgentsError("host_failed", `claude said: ${text.trim().slice(0, 500)}`);
+  let isChanged = false;
+  for (const [command = "", ...args] of programs) {
+    const { code, text } = await screen.during("asking Claude", programOutput(command, args, ASK_MS));
+    const hadIt = /already (exists|installed|added|on disk|enabled)/i.test(text);
+    if (code !== 0 && !hadIt) throw new AsyncAgentsError("host_failed", `claude said: ${text.trim().slice(0, 500)}`);
+    isChanged ||= !hadIt;
   }
-  screen.show({ client, changed: code === 0, command: shown }, () => {
-    screen.line(code === 0 ? "Done." : "Claude already has it.");
+  screen.show({ client, changed: isChanged, command: shown.join("\n") }, () => {
+    screen.line(isChanged ? "Done. Claude Code loads it at its next start." : "Claude already has it.");
   });
   return EXIT.ok;
+}
+
+function assertAdd(client: ClientName, scope: InstallRequest["scope"], add: string | undefined): void {
+  if (add === undefined || client === "opencode" || (client === "claude" && add !== "both" && scope === "user")) return;
+  if (client === "claude" && add === "mcp") return;
+  const message =
+    client === "claude"
+      ? "The plugin of Claude Code has the MCP server in it, and is for all your projects: leave --add out, or use --add mcp."
+      : "Only opencode and claude have a plugin; --add is for them.";
+  throw new AsyncAgentsError("invalid_input", message);
 }
 
 async function agreed(invocation: Invocation): Promise<boolean> {

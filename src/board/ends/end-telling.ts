@@ -1,0 +1,207 @@
+/**
+ * Tells programs how what they launched over MCP ended, each end once. How a program is told is stored with the launch:
+ * it asks for the end of an MCP task, or hooks in its session claim ends and tell them. What was claimed is told when
+ * the session has read it; until then a session that starts again is told once more. The notices are in the store; only
+ * who waits, and who asked lately, is known here.
+ */
+import { claudeClient, type Follower, unknownClient } from "../../model/follower.ts";
+import type { Task } from "../../model/task.ts";
+import { isLive } from "../../model/task.ts";
+import { pause } from "../../process/deadline.ts";
+import type { OperationOutput } from "../../protocol/operations.ts";
+import type { Notice } from "../../store/store.ts";
+import type { BoardParts } from "../board-context.ts";
+import type { Input } from "../input.ts";
+import { endText } from "./end-text.ts";
+import { findLaunch, readEnd } from "./launch-end.ts";
+
+type NextEnds = OperationOutput<"next_ends">;
+
+/** Each is a process. After a launch, one more than is needed: one waits while another tells. */
+const MOST_WAITING = { launch: 2, prompt: 1, start: Number.POSITIVE_INFINITY };
+/** Claims of others may be released, and attempts get their tasks, without a word. */
+const LOOK_MS = 1_000;
+/** A model that waits for a task itself reads its end in this time, and then need not be told. */
+const GRACE_MS = 1_000;
+/** A client that follows MCP tasks asks within seconds of its start. One that does not by then is told by its hooks. */
+const TAKE_OVER_MS = 15_000;
+const MOST_ASKED = 10_000;
+
+const NOTHING: NextEnds = { claim: null, text: "", waits: false };
+
+export class EndTelling {
+  readonly #parts: BoardParts;
+  /** How many hooks wait here, by client and process. */
+  readonly #waiting = new Map<string, number>();
+  /** When a client last asked for the end of an MCP task. */
+  readonly #asked = new Map<string, number>();
+
+  constructor(parts: BoardParts) {
+    this.#parts = parts;
+  }
+
+  async read(input: Input<"read_end">): Promise<OperationOutput<"read_end">> {
+    const { store, now } = this.#parts;
+    const { handle } = input;
+    const end = await readEnd(this.#parts, input);
+    this.#noteAsked(handle);
+    const follower = await store.followers.get(handle);
+    // Its client could not say so when it launched, because the daemon went away.
+    if (follower === null) await this.#add({ handle, client: unknownClient(handle), way: "task", callId: null });
+    if (end.status !== "working") {
+      await store.followers.told({ handle }, { reason: "its client has read the end of the MCP task", at: now() });
+    }
+    return end;
+  }
+
+  async follow({ handle, client, way, call }: Input<"follow_launch">): Promise<OperationOutput<"follow_launch">> {
+    await findLaunch(this.#parts, handle);
+    await this.#add({ handle, client, way, callId: call ?? null });
+    return { handle };
+  }
+
+  async next(input: Input<"next_ends">, signal?: AbortSignal): Promise<NextEnds> {
+    const client = claudeClient(input.session);
+    // Hooks of a process that was killed may still wait, but nobody would read what they tell.
+    const key = `${client} ${input.process ?? ""}`;
+    const others = this.#waiting.get(key) ?? 0;
+    if (input.again !== true) {
+      if (input.event === "launch") await this.#bind(client, input);
+      if (input.event === "start") await this.#startAgain(client);
+      if (others >= MOST_WAITING[input.event]) return NOTHING;
+    }
+    this.#waiting.set(key, others + 1);
+    try {
+      return await this.#wait(client, input, signal);
+    } finally {
+      const rest = (this.#waiting.get(key) ?? 1) - 1;
+      if (rest > 0) this.#waiting.set(key, rest);
+      else this.#waiting.delete(key);
+    }
+  }
+
+  async hear(input: Input<"hear_ends">): Promise<OperationOutput<"hear_ends">> {
+    const { store, now } = this.#parts;
+    const { claim, client, handles = [], unread = false } = input;
+    const at = now();
+    const which = { messageId: claim ?? "" };
+    if (unread) await store.followers.release(which, "the program ended before it was told");
+    let isNew = claim !== undefined && (await store.followers.told(which, { reason: "its session has read it", at }));
+    for (const handle of handles) {
+      const follower = await store.followers.get(handle);
+      // An MCP task is told by its client, whatever else the model reads.
+      if (follower === null || follower.client !== client || follower.way === "task") continue;
+      isNew = (await store.followers.told({ handle }, { reason: "its model has read the result", at })) || isNew;
+    }
+    return { told: isNew };
+  }
+
+  async #wait(
+    client: string,
+    { event, wait_ms = 0, waited_ms = 0 }: Input<"next_ends">,
+    signal?: AbortSignal,
+  ): Promise<NextEnds> {
+    const { monotonic, now, newId } = this.#parts;
+    const begin = monotonic();
+    for (;;) {
+      const claim = `ntc_${newId()}`;
+      const notices = await this.#parts.store.followers.claim(client, {
+        messageId: claim,
+        endedBy: now() - GRACE_MS,
+      });
+      if (notices.length > 0) return { claim, text: await this.#textOf(claim, notices), waits: true };
+      const waited = monotonic() - begin;
+      const open = await this.#openOf(client, event === "start" ? waited_ms + waited : null);
+      if (open.length === 0) return NOTHING;
+      if (waited >= wait_ms || signal?.aborted) return { ...NOTHING, waits: true };
+      await this.#untilOneEnds(open, Math.min(LOOK_MS, wait_ms - waited), signal);
+    }
+  }
+
+  /**
+   * What a hook has to wait for. After the start of a session that is also what its client should ask for itself: what
+   * it does not ask for in time is left to hooks from then on.
+   */
+  async #openOf(client: string, startedMs: number | null): Promise<Follower[]> {
+    const { store, now } = this.#parts;
+    const open = await store.followers.open(client);
+    const theirs = open.filter(({ way }) => way === "hook");
+    const others = open.filter(({ way }) => way === "task");
+    if (startedMs === null) return theirs;
+    if (startedMs < TAKE_OVER_MS) return open;
+    const left = others.filter(({ handle }) => now() - (this.#asked.get(handle) ?? 0) >= TAKE_OVER_MS);
+    for (const { handle } of left) await store.followers.change(handle, { way: "hook" });
+    return [...theirs, ...left];
+  }
+
+  async #untilOneEnds(open: readonly Follower[], timeout: number, signal?: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const any = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+    const waits = open.map(({ handle }) => this.#untilEnded(handle, timeout, any));
+    try {
+      await Promise.race(waits);
+    } finally {
+      over.abort();
+      await Promise.allSettled(waits);
+    }
+  }
+
+  /** One that has ended is being told by another hook, or by its client: that is looked at again later. */
+  async #untilEnded(handle: string, timeout: number, signal: AbortSignal): Promise<void> {
+    const { waiter } = this.#parts;
+    const { task } = await findLaunch(this.#parts, handle).catch(() => ({ task: null }));
+    if (task === null || !isLive(task.status)) return pause(timeout, { signal, clock: this.#parts });
+    await waiter.until(task.id, (each) => !isLive(each.status), { timeout, signal });
+  }
+
+  /** The hook knows the session that launched, also after a session was cleared or resumed in the same process. */
+  async #bind(client: string, { call, handles = [] }: Input<"next_ends">): Promise<void> {
+    const { followers } = this.#parts.store;
+    const known = call === undefined ? null : await followers.ofCall(call);
+    for (const handle of known === null ? handles : [known.handle]) {
+      const follower = known ?? (await followers.get(handle));
+      if (follower === null) await this.#addKnown({ handle, client, way: "hook", callId: call ?? null });
+      else if (follower.client !== client) await followers.change(handle, { client });
+    }
+  }
+
+  /** Whoever claimed what was not read has ended with the last process of the session. */
+  async #startAgain(client: string): Promise<void> {
+    await this.#parts.store.followers.release({ client }, "the session ended before it read it");
+  }
+
+  async #textOf(claim: string, notices: readonly Notice[]): Promise<string> {
+    const { store } = this.#parts;
+    const ends: OperationOutput<"read_end">[] = [];
+    for (const { taskId } of notices) {
+      const task = await store.task(taskId);
+      if (task !== null) ends.push(await readEnd(this.#parts, { handle: await this.#handleOf(task) }));
+    }
+    return endText(claim, ends, () => crypto.randomUUID().slice(-12));
+  }
+
+  async #handleOf({ id, batchId }: Task): Promise<string> {
+    return (await this.#parts.store.followers.get(batchId))?.handle ?? id;
+  }
+
+  async #addKnown(follower: Follower): Promise<void> {
+    const isKnown = await findLaunch(this.#parts, follower.handle).then(
+      () => true,
+      () => false,
+    );
+    if (isKnown) await this.#add(follower);
+  }
+
+  #add(follower: Follower): Promise<void> {
+    const { store, now } = this.#parts;
+    return store.followers.add(follower, now());
+  }
+
+  #noteAsked(handle: string): void {
+    // The newest stay: those that were not asked for in a long time are the first.
+    this.#asked.delete(handle);
+    this.#asked.set(handle, this.#parts.now());
+    const [oldest] = this.#asked.keys();
+    if (this.#asked.size > MOST_ASKED && oldest !== undefined) this.#asked.delete(oldest);
+  }
+}

@@ -1,0 +1,265 @@
+/**
+ * Followers and their notices on a database. A notice is written in the transaction that ends the first run, or, if the
+ * follower came later, in the one that finds it ended: the task's lock orders the two. Claims are per end, so that two
+ * hooks of a session never tell the same one.
+ */
+import { type Kysely, sql } from "kysely";
+import { type Follower, isClient, type TellingWay } from "../../model/follower.ts";
+import { isLive, type Task } from "../../model/task.ts";
+import { preparedQuery } from "../compiled-query.ts";
+import type { RowOf, Schema } from "../schema.ts";
+import type { Notice } from "../store.ts";
+import { noticeOf } from "../tasks/notices.ts";
+import { lockTasks } from "../tasks/reads.ts";
+import type { FollowerRecords, ToldNotices } from "./records.ts";
+
+type Run = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) => Promise<T>;
+
+const GROUP = 20;
+const MOST_OPEN = 200;
+const UNSETTLED = ["pending", "sending"] as const;
+
+export function kyselyFollowers({ read, write }: { read: Run; write: Run }): FollowerRecords {
+  return {
+    async add(follower, at) {
+      await write((kysely) => insertFollower(kysely, follower));
+      await write((kysely) => tellEnded(kysely, follower.handle, at));
+    },
+    get: (handle) => read((kysely) => readFollower(kysely, "task_id", handle)),
+    ofCall: (callId) => read((kysely) => readFollower(kysely, "call_id", callId)),
+    change: (handle, change) => write((kysely) => changeFollower(kysely, handle, change)),
+    open: (client) => read((kysely) => readOpen(kysely, client)),
+    async claim(client, claim) {
+      // Usually there is nothing to claim: check that without the write lock.
+      const due = await read((kysely) => selectDue(kysely, client, claim.endedBy).execute());
+      return due.length === 0 ? [] : write((kysely) => claimDue(kysely, client, claim));
+    },
+    told: (which, outcome) => write((kysely) => settleTold(kysely, which, outcome)),
+    release: (which, reason) => write((kysely) => releaseClaims(kysely, which, reason)),
+    dropOld: (before, outcome) => write((kysely) => dropOld(kysely, before, outcome)),
+  };
+}
+
+/** Nothing if nobody follows it. For the transaction that ends a task's first run. */
+export async function addFollowerNotice(kysely: Kysely<Schema>, task: Task, at: number): Promise<void> {
+  await insertNotice(kysely, { id: task.id, batchId: task.batchId, at });
+}
+
+/** Whether the end of this run is told to a follower, if there is one. */
+export function isForFollower(before: Task | null, after: Task): boolean {
+  const hasEnded = before !== null && isLive(before.status) && !isLive(after.status);
+  return hasEnded && after.parentSessionId === "" && after.run.number === 0;
+}
+
+/** An attempt's id is the batch of its task. */
+const insertNotice = preparedQuery<{ id: string; batchId: string; at: number }>((kysely, { id, batchId, at }) =>
+  kysely
+    .insertInto("notices")
+    .columns([
+      "task_id",
+      "run",
+      "kind",
+      "topic",
+      "parent_session_id",
+      "created_at",
+      "batch_total",
+      "batch_live",
+      "batch_ended",
+      "state",
+      "attempts",
+    ])
+    .expression((row) =>
+      row
+        .selectFrom("followers")
+        .select([
+          sql<string>`cast(${id} as text)`.as("task_id"),
+          sql.lit(0).as("run"),
+          sql.lit("ended").as("kind"),
+          sql.lit("ended").as("topic"),
+          "followers.client as parent_session_id",
+          sql<number>`cast(${at} as double precision)`.as("created_at"),
+          sql.lit(1).as("batch_total"),
+          sql.lit(0).as("batch_live"),
+          sql.lit(1).as("batch_ended"),
+          sql.lit("pending").as("state"),
+          sql.lit(0).as("attempts"),
+        ])
+        .where("followers.task_id", "in", [id, batchId])
+        .limit(1),
+    )
+    .onConflict((conflict) => conflict.columns(["task_id", "run", "topic"]).doNothing()),
+);
+
+async function insertFollower(kysely: Kysely<Schema>, { handle, callId, ...rest }: Follower): Promise<void> {
+  await kysely
+    .insertInto("followers")
+    .values({ task_id: handle, call_id: callId, ...rest })
+    .onConflict((conflict) => conflict.column("task_id").doNothing())
+    .execute();
+}
+
+/** In a transaction of its own, after the follower is stored: whoever ends a task from then on finds the follower. */
+async function tellEnded(kysely: Kysely<Schema>, handle: string, at: number): Promise<void> {
+  const ids = await idsOf(kysely, handle);
+  const tasks = ids.length === 0 ? [] : await lockTasks(kysely, ids);
+  for (const task of tasks) {
+    const isOver = task.run.number > 0 || !isLive(task.status);
+    if (isOver && task.parentSessionId === "") await addFollowerNotice(kysely, task, at);
+  }
+}
+
+/** The tasks of a handle: itself, or those of an attempt. */
+async function idsOf(kysely: Kysely<Schema>, handle: string): Promise<string[]> {
+  const own = await kysely.selectFrom("tasks").select("id").where("id", "=", handle).execute();
+  const rows =
+    own.length > 0
+      ? own
+      : await kysely.selectFrom("tasks").select("id").where("batch_id", "=", handle).limit(GROUP).execute();
+  return rows.map(({ id }) => id);
+}
+
+async function readFollower(
+  kysely: Kysely<Schema>,
+  column: "task_id" | "call_id",
+  value: string,
+): Promise<Follower | null> {
+  const row = await kysely.selectFrom("followers").selectAll().where(column, "=", value).limit(1).executeTakeFirst();
+  return row === undefined ? null : followerOf(row);
+}
+
+async function changeFollower(
+  kysely: Kysely<Schema>,
+  handle: string,
+  change: { client?: string; way?: TellingWay },
+): Promise<void> {
+  await kysely.updateTable("followers").set(change).where("task_id", "=", handle).execute();
+  if (change.client === undefined) return;
+  const ids = await idsOf(kysely, handle);
+  if (ids.length === 0) return;
+  await kysely
+    .updateTable("notices")
+    .set({ parent_session_id: change.client })
+    .where("task_id", "in", ids)
+    .where("state", "in", UNSETTLED)
+    .execute();
+}
+
+/** Followers without a notice that is settled. */
+async function readOpen(kysely: Kysely<Schema>, client: string): Promise<Follower[]> {
+  const rows = await kysely
+    .selectFrom("followers")
+    .selectAll()
+    .where("client", "=", client)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("notices")
+            .innerJoin("tasks", "tasks.id", "notices.task_id")
+            .select("notices.id")
+            .where(isOfFollower())
+            .where("notices.state", "in", ["delivered", "dropped"]),
+        ),
+      ),
+    )
+    .limit(MOST_OPEN)
+    .execute();
+  return rows.map(followerOf);
+}
+
+/** A notice about the follower's launch. */
+function isOfFollower() {
+  return sql<boolean>`(tasks.id = followers.task_id or tasks.batch_id = followers.task_id)
+    and notices.topic = 'ended' and notices.run = 0`;
+}
+
+function selectDue(kysely: Kysely<Schema>, client: string, endedBy: number) {
+  return kysely
+    .selectFrom("notices")
+    .innerJoin("tasks", "tasks.id", "notices.task_id")
+    .innerJoin("followers", (join) => join.on(isOfFollower()))
+    .select("notices.id")
+    .where("notices.parent_session_id", "=", client)
+    .where("notices.state", "=", "pending")
+    .where("notices.created_at", "<=", endedBy)
+    .where("followers.client", "=", client)
+    .where("followers.way", "=", "hook")
+    .orderBy("notices.id")
+    .limit(GROUP);
+}
+
+async function claimDue(
+  kysely: Kysely<Schema>,
+  client: string,
+  { messageId, endedBy }: { messageId: string; endedBy: number },
+): Promise<Notice[]> {
+  const rows = await kysely
+    .updateTable("notices")
+    .set((row) => ({ state: "sending", message_id: messageId, attempts: row("attempts", "+", 1) }))
+    .set((row) => ({ fence: row("fence", "+", 1), reason: null }))
+    .where("id", "in", selectDue(kysely, client, endedBy))
+    .where("state", "=", "pending")
+    .returningAll()
+    .execute();
+  return rows.map(noticeOf).toSorted((one, other) => one.id - other.id);
+}
+
+async function settleTold(
+  kysely: Kysely<Schema>,
+  which: ToldNotices,
+  { reason, at }: { reason: string | null; at: number },
+): Promise<boolean> {
+  const ids = "handle" in which ? await idsOf(kysely, which.handle) : null;
+  if (ids?.length === 0) return false;
+  const rows = await kysely
+    .updateTable("notices")
+    .set({ state: "delivered", reason, settled_at: at, next_try_at: null })
+    .where("state", "in", UNSETTLED)
+    .where("topic", "=", "ended")
+    .$if(ids !== null, (query) => query.where("task_id", "in", ids ?? []).where("run", "=", 0))
+    .$if("messageId" in which, (query) => query.where("message_id", "=", "messageId" in which ? which.messageId : ""))
+    .returning("parent_session_id")
+    .execute();
+  return rows.length > 0;
+}
+
+async function releaseClaims(
+  kysely: Kysely<Schema>,
+  which: { messageId: string } | { client: string },
+  reason: string,
+): Promise<void> {
+  const claimed = kysely
+    .updateTable("notices")
+    .set({ state: "pending", message_id: null, reason })
+    .where("state", "=", "sending");
+  await ("client" in which
+    ? claimed.where("parent_session_id", "=", which.client)
+    : claimed.where("message_id", "=", which.messageId)
+  ).execute();
+}
+
+async function dropOld(
+  kysely: Kysely<Schema>,
+  before: number,
+  { reason, at }: { reason: string; at: number },
+): Promise<number> {
+  const old = await kysely
+    .selectFrom("notices")
+    .select(["id", "parent_session_id"])
+    .where("state", "in", UNSETTLED)
+    .where("created_at", "<", before)
+    .limit(1_000)
+    .execute();
+  const ids = old.filter(({ parent_session_id }) => isClient(parent_session_id)).map(({ id }) => id);
+  if (ids.length === 0) return 0;
+  const { numUpdatedRows } = await kysely
+    .updateTable("notices")
+    .set({ state: "dropped", reason, settled_at: at, next_try_at: null })
+    .where("id", "in", ids)
+    .where("state", "in", UNSETTLED)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+function followerOf({ task_id, client, way, call_id }: RowOf<"followers">): Follower {
+  return { handle: task_id, client, way: way as TellingWay, callId: call_id };
+}
