@@ -1,0 +1,287 @@
+/**
+ * One run: starts the agent's process, opens its session, prompts it, follows it to the end of its turn, and ends the
+ * process. Invariant: however it goes, `perform` resolves with how the run ended, once nothing of the agent's processes
+ * is left; a request to stop is followed by a kill if the agent does not end its turn in time. What comes before the
+ * prompt is the replay of an earlier session, and is not part of the run.
+ */
+import { existsSync } from "node:fs";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import { pause } from "../../process/deadline.ts";
+import { type HostEvent, type PromptInput, type Reply, replyWord } from "../host.ts";
+import type { AcpAgent } from "./agents/agent-table.ts";
+import { AgentConnection } from "./connection.ts";
+import { type AgentCommand, AgentProcess } from "./process.ts";
+import type { AcpRequests, AskingRun } from "./requests.ts";
+import { isWork, RunView } from "./run-view.ts";
+import { openAgentSession } from "./session-opening.ts";
+import { answerId } from "./transcript.ts";
+import type { TranscriptFiles } from "./transcript-files.ts";
+import type { AcpIdentity, AcpRunEnd, TranscriptLine } from "./transcript-lines.ts";
+import { endOfRun, type Stop } from "./verdict.ts";
+import { type AcpPermission, type AcpPromptResult, updateOf } from "./wire.ts";
+
+/** How long an agent may take to end its turn after it was told to. */
+const CANCEL_MS = 5_000;
+/** For an agent to exit by itself after its input was closed; it may still be saving its session. */
+const EXIT_MS = 2_000;
+const CLOSE_MS = 300;
+/** A replay is over when nothing came for this long. */
+const REPLAY_QUIET_MS = 120;
+const REPLAY_MS = 5_000;
+
+export interface RunContext {
+  sessionId: string;
+  directory: string;
+  identity: AcpIdentity;
+  agent: AcpAgent;
+  command: AgentCommand;
+  /** The earlier runs of the session. */
+  runs: readonly RunView[];
+  transcripts: TranscriptFiles;
+  requests: AcpRequests;
+  emit(event: HostEvent): void;
+  /** How long an agent may be silent, without anybody being asked. */
+  silentMs: number;
+  version: string;
+}
+
+type RunLine = Exclude<TranscriptLine, { type: "session" }>;
+
+export class AcpRun implements AskingRun {
+  readonly sessionId: string;
+  readonly asksInPermissions: boolean;
+  readonly #context: RunContext;
+  readonly #input: PromptInput;
+  readonly #view: RunView;
+  #process: AgentProcess | null = null;
+  #connection: AgentConnection | null = null;
+  #agentSession = "";
+  #isPrompted = false;
+  #isTaken = false;
+  #isClosed = false;
+  #stop: Stop | null = null;
+  #isRefused = false;
+  /** What a person said with a rejection: the next prompt of this run. */
+  #words: string | null = null;
+  #lastSign = 0;
+  #silence: ReturnType<typeof setTimeout> | undefined;
+  #killing: ReturnType<typeof setTimeout> | undefined;
+  #over = Promise.withResolvers<void>();
+
+  constructor(input: PromptInput, context: RunContext) {
+    this.#input = input;
+    this.#context = context;
+    this.sessionId = context.sessionId;
+    this.asksInPermissions = context.agent.profile.asksInPermissions === true;
+    this.#view = new RunView({ messageId: input.messageId, at: Date.now(), text: input.text }, context.agent.profile);
+  }
+
+  async perform(): Promise<AcpRunEnd> {
+    let result: AcpPromptResult | null = null;
+    let failure: unknown = null;
+    try {
+      result = await this.#prompt();
+    } catch (thrown) {
+      failure = thrown;
+    } finally {
+      clearTimeout(this.#silence);
+      clearTimeout(this.#killing);
+      this.#context.requests.withdraw(this.sessionId);
+      // A turn that was stopped may have left a tool at work; nothing of it is worth waiting for.
+      await this.#process?.end(this.#isClosed ? CLOSE_MS : result === null ? 0 : EXIT_MS);
+      this.#over.resolve();
+    }
+    const { agent, runs } = this.#context;
+    const earlier = runs.findLast(({ end, opening }) => end !== null && opening?.agentSession === this.#agentSession);
+    const end = endOfRun({
+      agent: agent.title,
+      view: this.#view,
+      profile: agent.profile,
+      result,
+      failure,
+      stop: this.#stop,
+      isRefused: this.#isRefused,
+      before: earlier?.end?.totals ?? { tokens: null, cost: 0 },
+      complaint: this.#process?.complaint ?? "",
+      at: Date.now(),
+    });
+    if (this.#isPrompted && result !== null) this.#markTaken();
+    if (!this.#isClosed) this.#count(end);
+    return end;
+  }
+
+  /** Resolves when the run is over. A turn that has ended keeps its outcome. */
+  async abort(): Promise<void> {
+    this.#endTurn({ kind: "aborted" });
+    await this.#over.promise;
+  }
+
+  /** Ends the process without reporting anything, as if this program had died. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#process?.end(CLOSE_MS);
+    await this.#over.promise;
+  }
+
+  asked(request: { requestId: string; callId: string | null; tool: string; text: string }): void {
+    this.#note({ type: "asked", ...this.#now(), ...request });
+  }
+
+  answered(requestId: string, reply: Reply | null): void {
+    this.#sign();
+    const message = reply?.kind === "permission" ? reply.message : null;
+    this.#note({ type: "answered", ...this.#now(), requestId, reply: reply && replyWord(reply), message });
+  }
+
+  async reject(message: string | null): Promise<void> {
+    if (message === null) this.#isRefused = true;
+    else this.#words = message;
+    await this.#connection?.cancel(this.#agentSession);
+    this.#context.requests.withdraw(this.sessionId);
+    this.#killLater();
+  }
+
+  toolName(asked: AcpPermission["toolCall"]): string {
+    const known = this.#view.calls.get(asked.toolCallId ?? "");
+    const update = { sessionUpdate: "tool_call", ...asked };
+    return known?.name ?? this.#context.agent.profile.toolName(update) ?? asked.kind ?? "tool";
+  }
+
+  async #prompt(): Promise<AcpPromptResult> {
+    const { directory, agent, identity, runs, version, command } = this.#context;
+    if (!existsSync(directory)) {
+      throw new AsyncAgentsError("invalid_input", `The folder ${directory} does not exist any more.`);
+    }
+    this.#process = new AgentProcess(command, directory);
+    if (this.#stop) void this.#process.end(0);
+    const connection = await AgentConnection.open(this.#process, this.#listener(), version);
+    this.#connection = connection;
+    const model = this.#input.model ?? identity.model;
+    const wanted = { agent, directory, model, denyTools: identity.denyTools, runs, now: Date.now() };
+    const opened = await openAgentSession(connection, wanted);
+    this.#agentSession = opened.agentSession;
+    if (opened.how === "loaded") await this.#replayOver();
+    this.#note({ type: "opened", ...this.#now(), ...opened });
+    if (this.#stop || this.#isClosed) return { stopReason: "cancelled" };
+    this.#context.emit({ type: "session.working", sessionId: this.sessionId });
+    const { text } = this.#input;
+    let result = await this.#turn(opened.account === null ? text : `${opened.account}\n\n${text}`);
+    while (this.#words !== null && this.#stop === null && !this.#isRefused) {
+      const told = `A person rejected what you asked for, and says: ${this.#words}\nContinue with that in mind.`;
+      this.#words = null;
+      this.#note({ type: "told", ...this.#now(), text: told });
+      result = await this.#turn(told);
+    }
+    return result;
+  }
+
+  async #turn(text: string): Promise<AcpPromptResult> {
+    clearTimeout(this.#killing);
+    this.#isPrompted = true;
+    this.#sign();
+    this.#watch();
+    const result = this.#connection?.prompt(this.#agentSession, text);
+    return (await result) ?? { stopReason: "" };
+  }
+
+  #listener() {
+    const { requests } = this.#context;
+    return {
+      onUpdate: (update: unknown) => this.#onUpdate(update),
+      onPermission: (asked: AcpPermission, signal: AbortSignal) => requests.permission(this, asked, signal),
+      onQuestion: (asked: Parameters<AcpRequests["question"]>[1], signal: AbortSignal) =>
+        requests.question(this, asked, signal),
+    };
+  }
+
+  #onUpdate(given: unknown): void {
+    this.#sign();
+    const update = updateOf(given);
+    if (update === null || !this.#isPrompted || this.#isClosed || MENUS.has(update.sessionUpdate)) return;
+    if (isWork(update)) this.#markTaken();
+    const costBefore = this.#view.totalCost;
+    const seen = this.#note({ type: "update", ...this.#now(), update });
+    const session = { sessionId: this.sessionId };
+    if (seen === "text") this.#context.emit({ type: "text.written", ...session });
+    else if (seen) {
+      const { callId, name, input } = seen.call;
+      this.#context.emit({ type: "tool.called", ...session, callId, name, input });
+    }
+    if (this.#view.totalCost !== costBefore) this.#reportCost();
+  }
+
+  #markTaken(): void {
+    if (this.#isTaken || this.#isClosed) return;
+    this.#isTaken = true;
+    this.#context.emit({ type: "message.taken", sessionId: this.sessionId, messageId: this.#input.messageId });
+  }
+
+  /** What the run has cost so far, so that a limit can end it. */
+  #reportCost(): void {
+    const { runs, emit } = this.#context;
+    const earlier = runs.findLast(({ end, opening }) => end !== null && opening?.agentSession === this.#agentSession);
+    const before = earlier?.end?.totals.cost ?? 0;
+    const total = this.#view.totalCost ?? 0;
+    emit({ type: "cost.reported", sessionId: this.sessionId, cost: total >= before ? total - before : total });
+  }
+
+  #count({ messageId, tokens, cost }: AcpRunEnd): void {
+    const session = { sessionId: this.sessionId };
+    if (tokens) {
+      this.#context.emit({ type: "usage.counted", ...session, messageId: answerId(messageId, 0), tokens, cost: 0 });
+    }
+    if (cost > 0) this.#context.emit({ type: "cost.reported", ...session, cost });
+  }
+
+  #endTurn(stop: Stop): void {
+    if (this.#stop || this.#isClosed) return;
+    this.#stop = stop;
+    if (this.#connection && this.#isPrompted) {
+      void this.#connection.cancel(this.#agentSession);
+      this.#context.requests.withdraw(this.sessionId);
+      this.#killLater();
+    } else void this.#process?.end(0);
+  }
+
+  #killLater(): void {
+    clearTimeout(this.#killing);
+    this.#killing = setTimeout(() => void this.#process?.end(0), CANCEL_MS);
+  }
+
+  #sign(): void {
+    this.#lastSign = performance.now();
+  }
+
+  /** One timer for the whole turn: an agent may send thousands of updates a second. */
+  #watch(): void {
+    clearTimeout(this.#silence);
+    const { silentMs, requests } = this.#context;
+    if (requests.isAsking(this.sessionId)) this.#sign();
+    const left = this.#lastSign + silentMs - performance.now();
+    if (left <= 0) this.#endTurn({ kind: "silent", ms: silentMs });
+    else this.#silence = setTimeout(() => this.#watch(), Math.min(left, 60_000));
+  }
+
+  /** Some agents send part of a replay after the response that ends it. */
+  async #replayOver(): Promise<void> {
+    const until = performance.now() + REPLAY_MS;
+    this.#sign();
+    for (let now = performance.now(); now < until; now = performance.now()) {
+      const left = this.#lastSign + REPLAY_QUIET_MS - now;
+      if (left <= 0) return;
+      await pause(left);
+    }
+  }
+
+  #note(line: RunLine) {
+    if (!this.#isClosed) this.#context.transcripts.note(this.sessionId, line);
+    return this.#view.read(line);
+  }
+
+  #now() {
+    return { messageId: this.#input.messageId, at: Date.now() };
+  }
+}
+
+/** What the agent offers, not what it does. */
+const MENUS = new Set(["available_commands_update", "current_mode_update", "config_option_update"]);
