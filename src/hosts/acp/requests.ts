@@ -63,8 +63,7 @@ export class AcpRequests {
   async permission(run: AskingRun, asked: AcpPermission, signal: AbortSignal): Promise<unknown> {
     const questions = run.asksInPermissions ? questionsOf(asked) : null;
     const name = run.toolName(asked.toolCall);
-    const input = recordOf(asked.toolCall.rawInput);
-    const text = questions ? questionsText(questions) : (asked.toolCall.title ?? `${name} ${JSON.stringify(input)}`);
+    const text = questions ? questionsText(questions) : permissionText(asked, name);
     const about = questions ? {} : { tool: { name, subjects: subjectsOf(asked) } };
     const callId = asked.toolCall.toolCallId ?? null;
     const reply = await this.#ask(
@@ -126,6 +125,14 @@ const ALWAYS = ["allow_always", "allow_once"];
 
 function isRejection(reply: Reply): boolean {
   return reply.kind === "permission" ? reply.decision === "reject" : reply.answers === null;
+}
+
+/** A title may be the agent's own words about a command: then the command comes first, since that is what is allowed. */
+function permissionText({ toolCall }: AcpPermission, name: string): string {
+  const { title, rawInput } = toolCall;
+  const { command } = recordOf(rawInput);
+  if (typeof command === "string" && !(title ?? "").includes(command)) return title ? `${command} (${title})` : command;
+  return title ?? `${name} ${JSON.stringify(rawInput ?? {})}`;
 }
 
 /** Null if it is a permission. */

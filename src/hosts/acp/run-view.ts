@@ -233,9 +233,9 @@ function addText(parts: MessagePart[], type: "text" | "reasoning", text: string)
 function rawText(raw: unknown): string {
   if (raw === undefined || raw === null) return "";
   if (typeof raw === "string") return raw;
-  const { output, error } = recordOf(raw);
-  if (typeof output === "string") return output;
-  if (typeof error === "string") return error;
+  const { output, content, text, error, message } = recordOf(raw);
+  const found = [output, content, text, error, message].find((each) => typeof each === "string");
+  if (typeof found === "string") return found;
   return JSON.stringify(raw) ?? "";
 }
 

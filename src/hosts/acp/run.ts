@@ -10,6 +10,7 @@ import { pause } from "../../process/deadline.ts";
 import { type HostEvent, type PromptInput, type Reply, replyWord } from "../host.ts";
 import type { AcpAgent } from "./agents/agent-table.ts";
 import { AgentConnection } from "./connection.ts";
+import { AgentGone } from "./connection-errors.ts";
 import { type AgentCommand, AgentProcess } from "./process.ts";
 import type { AcpRequests, AskingRun } from "./requests.ts";
 import { isWork, RunView } from "./run-view.ts";
@@ -17,7 +18,7 @@ import { openAgentSession } from "./session-opening.ts";
 import { answerId } from "./transcript.ts";
 import type { TranscriptFiles } from "./transcript-files.ts";
 import type { AcpIdentity, AcpRunEnd, TranscriptLine } from "./transcript-lines.ts";
-import { endOfRun, type Stop } from "./verdict.ts";
+import { costSince, endOfRun, type Stop } from "./verdict.ts";
 import { type AcpPermission, type AcpPromptResult, updateOf } from "./wire.ts";
 
 /** How long an agent may take to end its turn after it was told to. */
@@ -53,6 +54,7 @@ export class AcpRun implements AskingRun {
   readonly #context: RunContext;
   readonly #input: PromptInput;
   readonly #view: RunView;
+  readonly #results: AcpPromptResult[] = [];
   #process: AgentProcess | null = null;
   #connection: AgentConnection | null = null;
   #agentSession = "";
@@ -77,35 +79,34 @@ export class AcpRun implements AskingRun {
   }
 
   async perform(): Promise<AcpRunEnd> {
-    let result: AcpPromptResult | null = null;
     let failure: unknown = null;
     try {
-      result = await this.#prompt();
+      await this.#prompt();
     } catch (thrown) {
-      failure = thrown;
+      failure = thrown ?? new Error("unknown");
     } finally {
       clearTimeout(this.#silence);
       clearTimeout(this.#killing);
       this.#context.requests.withdraw(this.sessionId);
-      // A turn that was stopped may have left a tool at work; nothing of it is worth waiting for.
-      await this.#process?.end(this.#isClosed ? CLOSE_MS : result === null ? 0 : EXIT_MS);
+      // After a turn, an agent may still be saving its session.
+      await this.#process?.end(this.#isClosed ? CLOSE_MS : failure === null ? EXIT_MS : 0);
       this.#over.resolve();
     }
-    const { agent, runs } = this.#context;
-    const earlier = runs.findLast(({ end, opening }) => end !== null && opening?.agentSession === this.#agentSession);
+    const { agent } = this.#context;
     const end = endOfRun({
       agent: agent.title,
       view: this.#view,
       profile: agent.profile,
-      result,
+      results: this.#results,
       failure,
       stop: this.#stop,
       isRefused: this.#isRefused,
-      before: earlier?.end?.totals ?? { tokens: null, cost: 0 },
+      costBefore: this.#costBefore(),
       complaint: this.#process?.complaint ?? "",
       at: Date.now(),
     });
-    if (this.#isPrompted && result !== null) this.#markTaken();
+    // An agent that answered has seen the prompt, even if it sent nothing else.
+    if (this.#isPrompted && !isGone(failure)) this.#markTaken();
     if (!this.#isClosed) this.#count(end);
     return end;
   }
@@ -147,7 +148,7 @@ export class AcpRun implements AskingRun {
     return known?.name ?? this.#context.agent.profile.toolName(update) ?? asked.kind ?? "tool";
   }
 
-  async #prompt(): Promise<AcpPromptResult> {
+  async #prompt(): Promise<void> {
     const { directory, agent, identity, runs, version, command } = this.#context;
     if (!existsSync(directory)) {
       throw new AsyncAgentsError("invalid_input", `The folder ${directory} does not exist any more.`);
@@ -162,26 +163,25 @@ export class AcpRun implements AskingRun {
     this.#agentSession = opened.agentSession;
     if (opened.how === "loaded") await this.#replayOver();
     this.#note({ type: "opened", ...this.#now(), ...opened });
-    if (this.#stop || this.#isClosed) return { stopReason: "cancelled" };
+    if (this.#stop || this.#isClosed) return;
     this.#context.emit({ type: "session.working", sessionId: this.sessionId });
     const { text } = this.#input;
-    let result = await this.#turn(opened.account === null ? text : `${opened.account}\n\n${text}`);
+    await this.#turn(opened.account === null ? text : `${opened.account}\n\n${text}`);
     while (this.#words !== null && this.#stop === null && !this.#isRefused) {
       const told = `A person rejected what you asked for, and says: ${this.#words}\nContinue with that in mind.`;
       this.#words = null;
       this.#note({ type: "told", ...this.#now(), text: told });
-      result = await this.#turn(told);
+      await this.#turn(told);
     }
-    return result;
   }
 
-  async #turn(text: string): Promise<AcpPromptResult> {
+  async #turn(text: string): Promise<void> {
     clearTimeout(this.#killing);
     this.#isPrompted = true;
     this.#sign();
     this.#watch();
-    const result = this.#connection?.prompt(this.#agentSession, text);
-    return (await result) ?? { stopReason: "" };
+    const result = await this.#connection?.prompt(this.#agentSession, text);
+    if (result) this.#results.push(result);
   }
 
   #listener() {
@@ -218,19 +218,19 @@ export class AcpRun implements AskingRun {
 
   /** What the run has cost so far, so that a limit can end it. */
   #reportCost(): void {
-    const { runs, emit } = this.#context;
-    const earlier = runs.findLast(({ end, opening }) => end !== null && opening?.agentSession === this.#agentSession);
-    const before = earlier?.end?.totals.cost ?? 0;
-    const total = this.#view.totalCost ?? 0;
-    emit({ type: "cost.reported", sessionId: this.sessionId, cost: total >= before ? total - before : total });
+    const cost = costSince(this.#view.totalCost ?? 0, this.#costBefore());
+    this.#context.emit({ type: "cost.reported", sessionId: this.sessionId, cost });
   }
 
-  #count({ messageId, tokens, cost }: AcpRunEnd): void {
-    const session = { sessionId: this.sessionId };
-    if (tokens) {
-      this.#context.emit({ type: "usage.counted", ...session, messageId: answerId(messageId, 0), tokens, cost: 0 });
-    }
-    if (cost > 0) this.#context.emit({ type: "cost.reported", ...session, cost });
+  #costBefore(): number {
+    const isOwn = ({ end, opening }: RunView) => end !== null && opening?.agentSession === this.#agentSession;
+    return this.#context.runs.findLast(isOwn)?.end?.totalCost ?? 0;
+  }
+
+  #count({ messageId, tokens }: AcpRunEnd): void {
+    if (tokens === null) return;
+    const counted = { messageId: answerId(messageId, 0), tokens, cost: 0 };
+    this.#context.emit({ type: "usage.counted", sessionId: this.sessionId, ...counted });
   }
 
   #endTurn(stop: Stop): void {
@@ -281,6 +281,10 @@ export class AcpRun implements AskingRun {
   #now() {
     return { messageId: this.#input.messageId, at: Date.now() };
   }
+}
+
+function isGone(failure: unknown): boolean {
+  return failure instanceof AgentGone;
 }
 
 /** What the agent offers, not what it does. */

@@ -36,8 +36,8 @@ export interface AcpRunEnd {
   /** Of this run; null if the agent did not say. */
   tokens: Tokens | null;
   cost: number;
-  /** What the agent has counted in its session so far, for agents that count on. */
-  totals: { tokens: Tokens | null; cost: number };
+  /** What the agent has counted in its session so far. */
+  totalCost: number;
 }
 
 export type TranscriptLine =

@@ -8,7 +8,7 @@ import { interruption } from "../../model/evidence.ts";
 import type { Tokens } from "../../model/progress.ts";
 import { AgentGone, AgentRefusal } from "./connection-errors.ts";
 import type { AcpProfile } from "./profiles/profile.ts";
-import type { RunView } from "./run-view.ts";
+import { addTokens, type RunView } from "./run-view.ts";
 import type { AcpRunEnd } from "./transcript-lines.ts";
 import type { AcpPromptResult } from "./wire.ts";
 
@@ -20,28 +20,25 @@ export interface TurnsEnd {
   agent: string;
   view: RunView;
   profile: AcpProfile;
-  /** The response to the last prompt; null if there is none. */
-  result: AcpPromptResult | null;
-  /** What was thrown in its place. */
+  /** The responses to the prompts of the run; the last one is missing if something was thrown in its place. */
+  results: readonly AcpPromptResult[];
+  /** Null if nothing was thrown. */
   failure: unknown;
   stop: Stop | null;
   /** A person rejected something without a word. */
   isRefused: boolean;
-  /** What the agent had counted in its session before this run. */
-  before: AcpRunEnd["totals"];
+  /** What the agent's session had cost before this run. */
+  costBefore: number;
   /** The end of the agent's standard error output. */
   complaint: string;
   at: number;
 }
 
-const NO_TOKENS: Tokens = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0 };
-
 export function endOfRun(turns: TurnsEnd): AcpRunEnd {
-  const { view, profile, result, stop, isRefused, before, at } = turns;
-  const counted = view.callTokens ?? (result ? profile.tokens(result) : null);
-  const goesOn = profile.counts === "session" && view.callTokens === null;
-  const tokens = goesOn && counted ? tokensSince(counted, before.tokens ?? NO_TOKENS) : counted;
-  const total = view.totalCost ?? before.cost;
+  const { view, results, failure, stop, isRefused, costBefore, at } = turns;
+  const result = failure === null ? results.at(-1) : undefined;
+  const tokens = view.callTokens ?? tokensOf(turns);
+  const totalCost = view.totalCost ?? costBefore;
   const end: AcpRunEnd = {
     messageId: view.messageId,
     at,
@@ -51,13 +48,13 @@ export function endOfRun(turns: TurnsEnd): AcpRunEnd {
     refused: false,
     stopReason: result?.stopReason ?? null,
     tokens,
-    cost: total >= before.cost ? total - before.cost : total,
-    totals: { tokens: goesOn ? (counted ?? before.tokens) : null, cost: total },
+    cost: costSince(totalCost, costBefore),
+    totalCost,
   };
   if (stop?.kind === "aborted") return { ...end, error: "aborted", aborted: true };
   if (stop) return { ...end, error: silence(turns.agent, stop.ms) };
   if (isRefused) return { ...end, refused: true };
-  const error = result === null ? failureText(turns) : errorOf(turns, result, tokens);
+  const error = result === undefined ? failureText(turns) : errorOf(turns, result, tokens);
   return error === null ? { ...end, text: view.lastText } : { ...end, error };
 }
 
@@ -98,14 +95,13 @@ function silence(agent: string, ms: number): string {
   return `${agent} sent nothing for ${minutes} minutes, so it was stopped. It may have waited for its provider. agents.silentMinutes sets the limit.`;
 }
 
-/** A count that is lower than before began anew. */
-function tokensSince(now: Tokens, before: Tokens): Tokens {
-  if (now.input < before.input || now.output < before.output) return now;
-  return {
-    input: now.input - before.input,
-    output: now.output - before.output,
-    reasoning: Math.max(0, now.reasoning - before.reasoning),
-    cacheRead: Math.max(0, now.cacheRead - before.cacheRead),
-    cacheWrite: Math.max(0, now.cacheWrite - before.cacheWrite),
-  };
+function tokensOf({ results, profile }: TurnsEnd): Tokens | null {
+  const counted = results.flatMap((result) => profile.tokens(result) ?? []);
+  const last = counted.at(-1) ?? null;
+  return profile.counts === "turn" && last ? counted.reduce(addTokens) : last;
+}
+
+/** A total that is lower than before began anew. */
+export function costSince(total: number, before: number): number {
+  return total >= before ? total - before : total;
 }

@@ -115,6 +115,6 @@ function stopped(messageId: string): AcpRunEnd {
     stopReason: null,
     tokens: null,
     cost: 0,
-    totals: { tokens: null, cost: 0 },
+    totalCost: 0,
   };
 }

@@ -51,7 +51,7 @@ export async function acpBed(tested: TestedAgent): Promise<AcpBed> {
     settings,
     another,
     agent: tested.name,
-    bashTool: tested.bashTool,
+    bashTool: tested.showTool,
     script: (name, steps) =>
       scripted.script(
         name,
@@ -98,7 +98,7 @@ function toSteps(step: ScriptedStep, tested: TestedAgent, directory: string): mo
         ]
       );
     case "ask": {
-      if (step.asks === "permission") return [tested.bash("touch asked.txt")];
+      if (step.asks === "permission") return [tested.touch("asked.txt")];
       if (tested.question === undefined) throw new Error(`${tested.name} has no tool for questions`);
       return [tested.question(step.text)];
     }
@@ -110,7 +110,7 @@ function toSteps(step: ScriptedStep, tested: TestedAgent, directory: string): mo
       if (step.fails !== null) return [tested.readMissing(join(directory, "missing.txt"))];
       const file = `output-${++files}.txt`;
       writeFileSync(join(directory, file), step.output);
-      return [tested.bash(`cat ${file}`)];
+      return [tested.show(join(directory, file))];
     }
   }
 }

@@ -31,8 +31,8 @@ export interface AcpProfile {
   isFailure?(update: AcpUpdate): boolean;
   /** Tokens of a single model call, for an agent that reports them so. */
   callTokens?(update: AcpUpdate): Tokens | null;
-  /** What the response to a prompt counts: this turn, only its last model call, or the whole session so far. */
-  counts: "turn" | "last call" | "session";
+  /** What the response to a prompt counts: this turn, only its last model call, or all since its process started. */
+  counts: "turn" | "last call" | "process";
   tokens(result: AcpPromptResult): Tokens | null;
   /** Why a turn that ended with `end_turn` failed nevertheless; null if it did not. */
   failure(turn: EndedTurn): string | null;

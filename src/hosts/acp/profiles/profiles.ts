@@ -17,6 +17,8 @@ const opencode: AcpProfile = {
 const claude: AcpProfile = {
   ...STRICT,
   toolName: (update) => textIn(recordOf(update._meta).claudeCode, "toolName") ?? update.name ?? update.title,
+  // The content is the same, dressed up for a screen.
+  toolOutput: ({ rawOutput }) => (typeof rawOutput === "string" ? rawOutput : undefined),
   failure: ({ text }) => (text.startsWith("API Error") ? text : null),
   modes: ["acceptEdits"],
   denial: (tools) => ({ claudeCode: { options: { disallowedTools: [...tools] } } }),
@@ -80,7 +82,7 @@ const copilot: AcpProfile = {
   ...STRICT,
   toolName: ({ kind }) => kind,
   isNote: () => false,
-  counts: "session",
+  counts: "process",
   failure({ text, tokens }) {
     const isNothing = tokens === null || tokens.input + tokens.output === 0;
     return isNothing || looksLikeError(text) ? text || "the model gave no answer" : null;

@@ -28,14 +28,39 @@ export interface HostBed {
   close(): Promise<void>;
 }
 
+/** What the program behind a host may be unable to do. */
+export type HostAbility =
+  /** Agents inside a session are sessions of their own. */
+  | "childSessions"
+  /** It says when its provider fails and it tries again. */
+  | "reportedRetries"
+  /** Its agents can ask questions. */
+  | "questions"
+  /** It counts the tokens of all model calls of a run. */
+  | "runUsage"
+  /** It shows what a tool returned. */
+  | "toolOutputs"
+  /** An answer without content is an answer. */
+  | "emptyAnswers";
+export type Lacks = Partial<Record<HostAbility, string>>;
+
 export function check(title: string, work: () => Promise<void>): void {
   test(title, work, HOST_TEST_TIMEOUT_MS);
 }
 
 export class Stage {
   readonly #record = new Recorder<HostEvent>((event) => JSON.stringify(event).slice(0, 160));
+  readonly #lacks: Lacks;
   #bed: HostBed | undefined;
   #count = 0;
+
+  constructor(lacks: Lacks = {}) {
+    this.#lacks = lacks;
+  }
+
+  can(ability: HostAbility): boolean {
+    return this.#lacks[ability] === undefined;
+  }
 
   open(bed: HostBed): void {
     this.#bed = bed;

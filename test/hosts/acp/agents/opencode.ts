@@ -6,9 +6,11 @@ import { openCodeBinary } from "../../../../src/testing/opencode/binary.ts";
 import { prepareHome } from "../../../../src/testing/opencode/home.ts";
 import type { TestedAgent } from "./tested-agent.ts";
 
+const shell = (command: string) => call("bash", { command, description: "Runs a command" });
+
 export const opencode: TestedAgent = {
   name: "opencode",
-  bashTool: "bash",
+  showTool: "bash",
   async prepare({ home }) {
     const model = startOpenAiModel();
     const permission = { "*": "allow", bash: { "*": "allow", "touch *": "ask" } };
@@ -24,6 +26,7 @@ export const opencode: TestedAgent = {
       settings: {},
     };
   },
-  bash: (command) => call("bash", { command, description: "Runs a command" }),
+  show: (file) => shell(`cat ${file}`),
+  touch: (file) => shell(`touch ${file}`),
   readMissing: (filePath) => call("read", { filePath }),
 };

@@ -15,11 +15,14 @@ export interface PreparedAgent {
 export interface TestedAgent {
   /** Its name in the table of known agents. */
   name: string;
-  /** As it reports calls of its shell. */
-  bashTool: string;
+  /** As it reports calls that show a file. */
+  showTool: string;
   /** `home` is its own HOME, `directory` the project that it works in. */
   prepare(folders: { home: string; directory: string }): Promise<PreparedAgent>;
-  bash(command: string): Answer;
+  /** A call that shows a file of the project, without asking. */
+  show(file: string): Answer;
+  /** A call that needs a person's permission. */
+  touch(file: string): Answer;
   /** A call that fails. */
   readMissing(path: string): Answer;
   /** Absent if the agent has no tool for it. */
