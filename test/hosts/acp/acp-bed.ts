@@ -57,7 +57,10 @@ export async function acpBed(tested: TestedAgent): Promise<AcpBed> {
         name,
         steps.flatMap((step) => toSteps(step, tested, directory)),
       ),
-    gate: (name) => scripted.gate(name),
+    gate(name) {
+      const gate = scripted.gate(name);
+      return { reachedBy: (count) => gate.reachedBy(count, 120_000), open: () => gate.open() };
+    },
     openSession: () =>
       host.start({
         parentSessionId: "",

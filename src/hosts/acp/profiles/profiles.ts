@@ -3,7 +3,7 @@
  * says was seen with the version in the table of known agents; another version may differ, towards the strict profile.
  */
 
-import { recordOf } from "../wire.ts";
+import { pieceText, recordOf } from "../wire.ts";
 import { type AcpProfile, countIn, isSystemError, looksLikeError, STRICT, textIn } from "./profile.ts";
 
 const opencode: AcpProfile = {
@@ -19,7 +19,8 @@ const claude: AcpProfile = {
   toolName: (update) => textIn(recordOf(update._meta).claudeCode, "toolName") ?? update.name ?? update.title,
   // The content is the same, dressed up for a screen.
   toolOutput: ({ rawOutput }) => (typeof rawOutput === "string" ? rawOutput : undefined),
-  failure: ({ text }) => (text.startsWith("API Error") ? text : null),
+  isNote: ({ content }) => pieceText(content).startsWith("API Error"),
+  failure: ({ text, notes }) => (text === "" && notes.length > 0 ? (notes.at(-1) ?? "").trim() : null),
   modes: ["acceptEdits"],
   denial: (tools) => ({ claudeCode: { options: { disallowedTools: [...tools] } } }),
 };
@@ -81,9 +82,12 @@ const gemini: AcpProfile = {
 const copilot: AcpProfile = {
   ...STRICT,
   toolName: ({ kind }) => kind,
-  isNote: () => false,
+  // It writes them into the model's text, each in a piece of its own.
+  isNote: ({ content }) => /^(Error: |Info: .*(retrying|cancelled by user))/is.test(pieceText(content)),
   counts: "process",
-  failure({ text, tokens }) {
+  failure({ text, notes, tokens }) {
+    const error = notes.findLast((note) => note.startsWith("Error: "));
+    if (error !== undefined) return error.trim();
     const isNothing = tokens === null || tokens.input + tokens.output === 0;
     return isNothing || looksLikeError(text) ? text || "the model gave no answer" : null;
   },

@@ -10,7 +10,9 @@ import type { Evidence } from "../../../model/evidence.ts";
 import type { Message } from "../../../model/message.ts";
 import { Recorder } from "../../recorder.ts";
 
-export const HOST_TEST_TIMEOUT_MS = 60_000;
+export const HOST_TEST_TIMEOUT_MS = 240_000;
+/** Some programs take many seconds to start, and each session may need its own. */
+const EVENT_MS = 120_000;
 
 /** A host that was opened for the suite, plus the actions of a person. */
 export interface HostBed {
@@ -136,7 +138,8 @@ export class Stage {
   ): Promise<Extract<HostEvent, { type: T }>> {
     type Wanted = Extract<HostEvent, { type: T }>;
     const isWanted = (event: HostEvent) => event.type === type && fits(event as Wanted);
-    return (await this.#record.waitFor(isWanted, { what: `${type} with ${fits}`, from })) as Wanted;
+    const wait = { what: `${type} with ${fits}`, from, timeoutMs: EVENT_MS };
+    return (await this.#record.waitFor(isWanted, wait)) as Wanted;
   }
 
   async evidence(...steps: ScriptedScript): Promise<Evidence> {

@@ -9,6 +9,7 @@ const shell = (command: string) => call("bash", { command, description: "Runs a 
 export const copilot: TestedAgent = {
   name: "copilot",
   showTool: "read",
+  empties: 6,
   async prepare() {
     const model = startOpenAiModel();
     const own = {
