@@ -12,6 +12,14 @@ export class AgentRefusal extends Error {
   get needsLogin(): boolean {
     return this.code === -32000;
   }
+
+  /** The session is not there any more. Agents have no common code for it. */
+  get isSessionGone(): boolean {
+    return (
+      this.code === -32002 ||
+      /\b(session|thread|conversation|rollout)\b.{0,40}\b(not found|unknown)/i.test(this.message)
+    );
+  }
 }
 
 /** The agent's process ended before it answered; the message says how. */

@@ -94,7 +94,7 @@ export class RunView {
   }
 
   #readUpdate(update: AcpUpdate, at: number): Seen {
-    this.hasBegun ||= isWork(update);
+    this.hasBegun ||= isWork(update) && this.#profile.isNote?.(update) !== true;
     this.#readSigns(update);
     switch (update.sessionUpdate) {
       case "agent_message_chunk":

@@ -10,11 +10,11 @@ import { pause } from "../../process/deadline.ts";
 import { type HostEvent, type PromptInput, type Reply, replyWord } from "../host.ts";
 import type { AcpAgent } from "./agents/agent-table.ts";
 import { AgentConnection } from "./connection.ts";
-import { AgentGone } from "./connection-errors.ts";
+import { AgentGone, AgentRefusal } from "./connection-errors.ts";
 import { type AgentCommand, AgentProcess } from "./process.ts";
 import type { AcpRequests, AskingRun } from "./requests.ts";
 import { isWork, RunView } from "./run-view.ts";
-import { openAgentSession } from "./session-opening.ts";
+import { type OpenedSession, openAgentSession, openNew } from "./session-opening.ts";
 import { answerId } from "./transcript.ts";
 import type { TranscriptFiles } from "./transcript-files.ts";
 import type { AcpIdentity, AcpRunEnd, TranscriptLine } from "./transcript-lines.ts";
@@ -160,19 +160,30 @@ export class AcpRun implements AskingRun {
     const model = this.#input.model ?? identity.model;
     const wanted = { agent, directory, model, denyTools: identity.denyTools, runs, now: Date.now() };
     const opened = await openAgentSession(connection, wanted);
-    this.#agentSession = opened.agentSession;
     if (opened.how === "loaded") await this.#replayOver();
-    this.#note({ type: "opened", ...this.#now(), ...opened });
-    if (this.#stop || this.#isClosed) return;
-    this.#context.emit({ type: "session.working", sessionId: this.sessionId });
-    const { text } = this.#input;
-    await this.#turn(opened.account === null ? text : `${opened.account}\n\n${text}`);
+    try {
+      await this.#firstTurn(opened);
+    } catch (thrown) {
+      // Some agents resume a session that they have lost, and refuse its first prompt. That had no effect.
+      const isLost = thrown instanceof AgentRefusal && thrown.isSessionGone && opened.how !== "new";
+      if (!isLost || this.#view.hasBegun || this.#stop) throw thrown;
+      await this.#firstTurn(await openNew(connection, wanted, `${agent.title}: ${thrown.message}`));
+    }
     while (this.#words !== null && this.#stop === null && !this.#isRefused) {
       const told = `A person rejected what you asked for, and says: ${this.#words}\nContinue with that in mind.`;
       this.#words = null;
       this.#note({ type: "told", ...this.#now(), text: told });
       await this.#turn(told);
     }
+  }
+
+  async #firstTurn(opened: OpenedSession): Promise<void> {
+    this.#agentSession = opened.agentSession;
+    this.#note({ type: "opened", ...this.#now(), ...opened });
+    if (this.#stop || this.#isClosed) return;
+    this.#context.emit({ type: "session.working", sessionId: this.sessionId });
+    const { text } = this.#input;
+    await this.#turn(opened.account === null ? text : `${opened.account}\n\n${text}`);
   }
 
   async #turn(text: string): Promise<void> {

@@ -30,33 +30,39 @@ export interface OpenedSession {
 }
 
 export async function openAgentSession(connection: AgentConnection, wanted: Wanted): Promise<OpenedSession> {
-  const { agent, directory, runs } = wanted;
-  const mcpServers = serversFor(connection, agent);
-  const base = { cwd: directory, mcpServers };
-  const last = runs.findLast((run) => run.opening !== null && run.hasBegun)?.opening ?? null;
-  const again = last === null ? null : await reopen(connection, wanted, last.agentSession, base);
-  if (last && again && "opened" in again) {
-    await applySettings(connection, wanted, last.agentSession, again.opened);
-    return { agentSession: last.agentSession, how: again.how, account: null };
-  }
-  const denial = wanted.denyTools.length > 0 ? agent.profile.denial?.(wanted.denyTools) : undefined;
-  const opened = await connection.newSession({ ...base, ...(denial && { _meta: denial }) });
+  const last = wanted.runs.findLast((run) => run.opening !== null && run.hasBegun)?.opening ?? null;
+  if (last === null) return openNew(connection, wanted, null);
+  const again = await reopen(connection, wanted, last.agentSession);
+  if ("reason" in again) return openNew(connection, wanted, again.reason);
+  await applySettings(connection, wanted, last.agentSession, again.opened);
+  return { agentSession: last.agentSession, how: again.how, account: null };
+}
+
+/** `reason`: why the earlier session cannot be continued; null if there is none. */
+export async function openNew(
+  connection: AgentConnection,
+  wanted: Wanted,
+  reason: string | null,
+): Promise<OpenedSession> {
+  const { agent, denyTools, runs } = wanted;
+  const denial = denyTools.length > 0 ? agent.profile.denial?.(denyTools) : undefined;
+  const opened = await connection.newSession({ ...baseOf(connection, wanted), ...(denial && { _meta: denial }) });
   await applySettings(connection, wanted, opened.sessionId, opened);
-  const account = again && "reason" in again ? accountOf(runs, again.reason) : null;
+  const account = reason === null ? null : accountOf(runs, reason);
   return { agentSession: opened.sessionId, how: account === null ? "new" : "account", account };
+}
+
+function baseOf(connection: AgentConnection, { agent, directory }: Wanted) {
+  return { cwd: directory, mcpServers: serversFor(connection, agent) };
 }
 
 type Again = { opened: AcpOpened; how: "resumed" | "loaded" } | { reason: string };
 
 /** An agent that refuses is not asked again; one that dies ends the run. */
-async function reopen(
-  connection: AgentConnection,
-  { agent, runs, now }: Wanted,
-  agentSession: string,
-  base: Record<string, unknown>,
-): Promise<Again> {
+async function reopen(connection: AgentConnection, wanted: Wanted, agentSession: string): Promise<Again> {
+  const { agent, runs, now } = wanted;
   const { loadSession = false, sessionCapabilities } = connection.initialized.agentCapabilities ?? {};
-  const params = { ...base, sessionId: agentSession };
+  const params = { ...baseOf(connection, wanted), sessionId: agentSession };
   let reason = `${agent.title} cannot continue sessions`;
   const attempt = async (method: "session/resume" | "session/load") => {
     try {

@@ -121,7 +121,8 @@ check("a session that the agent has lost goes on in a new one, which is told wha
   await rm(join(bed.root, "home", ".codex", "sessions"), { recursive: true, force: true });
   const from = bed.model.requests.length;
   const run = await stage.run(session, script(model.say("as I was told")));
-  expect((await stage.host.inspect(session, run)).answer).toEqual({ text: "as I was told" });
+  const { answer, error } = await stage.host.inspect(session, run);
+  expect([answer, error]).toEqual([{ text: "as I was told" }, null]);
   const asked = bed.model.requests.slice(from).map(({ request }) => request.lastUserText);
   expect(asked.join("\n")).toContain("the answer is 42");
   const [told] = (await stage.messages(session)).find(({ id }) => id === run)?.parts ?? [];

@@ -66,7 +66,8 @@ export class AgentTable {
   /** Why the agent cannot be used, and what to do; null if it can. */
   problem({ title, wanted, program, install }: AcpAgent): string | null {
     if (program !== null) return null;
-    const hint = install === null ? "Correct agents.known in asyncagents.json." : `Install it with \`${install}\`.`;
+    const how = install?.startsWith("see ") ? `To install it, ${install}.` : `Install it with \`${install}\`.`;
+    const hint = install === null ? "Correct agents.known in asyncagents.json." : how;
     return `${title} is not installed: there is no program ${JSON.stringify(wanted)}. ${hint}`;
   }
 

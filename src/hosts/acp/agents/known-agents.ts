@@ -20,6 +20,11 @@ export interface KnownAgent {
   limits?: readonly string[];
 }
 
+/** From the protocol's own registry: how it is started is known, how it behaves is not. */
+function untested(title: string, program: string, given: readonly string[], install: string): KnownAgent {
+  return { title, program, arguments: given, install };
+}
+
 function npmAgent(title: string, name: string, rest: Omit<KnownAgent, "title" | "install" | "package">): KnownAgent {
   return { title, install: `npm install -g ${name}`, package: name, ...rest };
 }
@@ -72,4 +77,19 @@ export const KNOWN_AGENTS: Readonly<Record<string, KnownAgent>> = {
       "reports no cost",
     ],
   }),
+  amp: untested("Amp", "amp-acp", [], "see https://github.com/tao12345666333/amp-acp"),
+  auggie: untested("Auggie", "auggie", ["--acp"], "npm install -g @augmentcode/auggie"),
+  cline: untested("Cline", "cline", ["--acp"], "npm install -g cline"),
+  codebuddy: untested("CodeBuddy", "codebuddy", ["--acp"], "npm install -g @tencent-ai/codebuddy-code"),
+  cursor: untested("Cursor", "cursor-agent", ["acp"], "see https://cursor.com/docs/cli/acp"),
+  devin: untested("Devin", "devin", ["acp"], "see https://docs.devin.ai/cli"),
+  droid: untested("Factory Droid", "droid", ["exec", "--output-format", "acp"], "see https://factory.ai"),
+  "fast-agent": untested("fast-agent", "fast-agent-acp", ["-x"], "uv tool install fast-agent-acp"),
+  goose: untested("goose", "goose", ["acp"], "see https://block.github.io/goose"),
+  junie: untested("Junie", "junie", ["--acp=true"], "see https://junie.jetbrains.com"),
+  kilo: untested("Kilo", "kilo", ["acp"], "npm install -g @kilocode/cli"),
+  kimi: untested("Kimi CLI", "kimi", ["acp"], "uv tool install kimi-cli"),
+  qoder: untested("Qoder CLI", "qodercli", ["--acp"], "npm install -g @qoder-ai/qodercli"),
+  stakpak: untested("Stakpak", "stakpak", ["acp"], "see https://github.com/stakpak/agent"),
+  vibe: untested("Mistral Vibe", "vibe-acp", [], "uv tool install mistral-vibe"),
 };
