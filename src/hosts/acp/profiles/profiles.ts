@@ -36,7 +36,8 @@ const codex: AcpProfile = {
   isFailure: isSystemError,
   failure({ result, text, notes, hasFailed }) {
     if (!hasFailed && result.usage !== null && result.usage !== undefined) return null;
-    return text || notes.at(-1) || "Codex reported a failure without a reason";
+    const note = notes.findLast((each) => !each.startsWith("Warning:"))?.trim();
+    return note || `Codex reported a failure${text === "" ? "" : `; its last words: ${text}`}`;
   },
   modes: ["agent", "auto"],
 };
