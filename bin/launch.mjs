@@ -26,6 +26,7 @@ const scripts = {
   cli: "src/cli/main.ts",
   api: "scripts/api-report.ts",
   packages: "scripts/packages.ts",
+  agents: "scripts/agents.ts",
 };
 
 async function launch([name, ...args]) {

@@ -9,6 +9,7 @@ import { Glob } from "bun";
 import { ensureBrowser } from "./browser.ts";
 import { build } from "./build.ts";
 import { printChecks, runChecks } from "./check.ts";
+import { installAgents } from "./testing/acp-agents.ts";
 import { type GroupReport, startGroup, type TestGroup } from "./testing/group-run.ts";
 import { splitIntoGroups } from "./testing/groups.ts";
 import { capabilities } from "./testing/requirements.ts";
@@ -27,7 +28,9 @@ async function main(filters: string[]): Promise<boolean> {
   await ensureBrowser(say);
   const checks = await runChecks();
   printChecks(checks);
-  const groups = await runGroups(await testFiles(filters));
+  const files = await testFiles(filters);
+  if (files.some((file) => file.includes("/acp"))) await installAgents(["node", "claude", "codex"]);
+  const groups = await runGroups(files);
   const requirements: { id: string }[] = await Bun.file(join(root, "test/requirements.json")).json();
   const known = requirements.map(({ id }) => id);
   const verdict = judge({ checks, groups, known, capabilities, filtered: filters.length > 0 });

@@ -6,6 +6,7 @@
 import type { Desk } from "../engine/desk.ts";
 import type { Changes } from "../engine/watching/changes.ts";
 import type { Waiter } from "../engine/watching/waiter.ts";
+import type { AgentCondition } from "../hosts/host-maker.ts";
 import type { Clock } from "../process/clock.ts";
 import type { KeyedQueue } from "../process/keyed-queue.ts";
 import type { Log } from "../process/log.ts";
@@ -15,7 +16,7 @@ import type { TaskWorktrees } from "./worktrees/task-worktrees.ts";
 
 /** A host that can run agents here. */
 export interface ExecutorInfo {
-  /** The kind of host: opencode, claude, scripted. */
+  /** The kind of host: opencode, claude, acp, scripted. */
   host: string;
   /** Why the host cannot be used and what to do about it; null if it can. */
   problem: string | null;
@@ -23,6 +24,8 @@ export interface ExecutorInfo {
   defaultAgent: string | null;
   /** Empty while they are not known yet. */
   agents: string[];
+  /** For a host whose agents are programs of their own: all of them, also those that cannot be used. */
+  conditions?: readonly AgentCondition[];
 }
 
 export interface BoardContext extends Clock {

@@ -4,7 +4,15 @@ import type { LaunchRequest } from "../engine/launch.ts";
 import { requireBudget } from "../model/budgets/budget-text.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isOwner, isPerson } from "../protocol/call-origin.ts";
-import { EXECUTOR_HOSTS, EXECUTORS, EXECUTORS_FOR_MODELS, type ExecutorName } from "../protocol/executor-names.ts";
+import {
+  ACP_EXECUTOR,
+  acpExecutor,
+  EXECUTOR_HOSTS,
+  EXECUTORS,
+  EXECUTORS_FOR_MODELS,
+  type ExecutorName,
+  splitExecutor,
+} from "../protocol/executor-names.ts";
 import { EXECUTOR_CHARS } from "../protocol/fields.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import { isDirectoryAllowed, realOf } from "./approvals.ts";
@@ -17,6 +25,23 @@ type RunChoices = Pick<Input<"launch_task">, "model" | "max_minutes" | "max_cost
 /** A host that only another version knows, for example of an attempt that a newer one stored, keeps its own name. */
 export function executorOf(host: string): string {
   return EXECUTORS.find((name) => EXECUTOR_HOSTS[name] === host) ?? wireName(host).slice(0, EXECUTOR_CHARS);
+}
+
+/** The host and the agent that a call names, if the caller may use it: `ACP:codex` names both. */
+export function placeFor(
+  context: BoardContext,
+  { executor, variant }: { executor: string; variant?: string | undefined },
+  call: BoardCall,
+): { host: string; variant: string | null } {
+  const named = splitExecutor(executor);
+  const host = hostFor(context, named.agent === null ? executor : named.executor, call);
+  const wanted = variant?.trim() || null;
+  if (named.agent === null) return { host, variant: wanted };
+  if (host !== EXECUTOR_HOSTS[ACP_EXECUTOR]) {
+    const message = `Only ${ACP_EXECUTOR} takes the name of an agent after a colon. Give ${JSON.stringify(named.agent)} as variant.`;
+    throw new AsyncAgentsError("invalid_input", message, { details: { field: "executor" } });
+  }
+  return { host, variant: wanted ?? named.agent.toLowerCase() };
 }
 
 function wireName(given: string): string {
@@ -72,6 +97,11 @@ export async function assertUsable(
     const message = `${executorOf(host)} cannot be used: ${problem} list_executors says which can.`;
     throw new AsyncAgentsError("host_unavailable", message, { details: { executor: executorOf(host) } });
   }
+  const agent = found?.conditions?.find(({ name }) => name === (variant ?? found.defaultAgent));
+  if (agent && agent.problem !== null) {
+    const details = { executor: acpExecutor(agent.name) };
+    throw new AsyncAgentsError("host_unavailable", `${agent.problem} list_executors says which can.`, { details });
+  }
   if (variant !== null) await assertVariant(context, { host, directory }, variant);
 }
 
@@ -96,7 +126,7 @@ export async function listExecutors(
   call: BoardCall,
 ): Promise<OperationOutput<"list_executors">> {
   const found = await context.executors(await directoryToOpen(context, input.directory, call));
-  return { executors: offeredTo(context, call).map((executor) => wireExecutor(executor, found)) };
+  return { executors: offeredTo(context, call).flatMap((executor) => wireExecutors(executor, found)) };
 }
 
 /** Opening a host in a folder loads the folder's configuration. For a model, a person must have approved that first. */
@@ -106,13 +136,27 @@ async function directoryToOpen(context: BoardContext, given: string | undefined,
   return real !== null && (await isDirectoryAllowed(context, real, call)) ? real : null;
 }
 
-function wireExecutor(executor: ExecutorName, found: readonly ExecutorInfo[]) {
+type WireExecutor = OperationOutput<"list_executors">["executors"][number];
+
+function wireExecutors(executor: ExecutorName, found: readonly ExecutorInfo[]): WireExecutor[] {
   const info = found.find(({ host }) => host === EXECUTOR_HOSTS[executor]);
-  return {
+  if (info?.conditions) {
+    return info.conditions.map(({ name, problem, limits }) => ({
+      executor: acpExecutor(name),
+      available: problem === null,
+      problem,
+      default_variant: null,
+      variants: [],
+      limits: [...limits],
+    }));
+  }
+  const own = {
     executor,
     available: info !== undefined && info.problem === null,
     problem: info === undefined ? "It is not set up in this program." : info.problem,
     default_variant: info?.defaultAgent ?? null,
     variants: info?.agents ?? [],
+    limits: [],
   };
+  return [own];
 }

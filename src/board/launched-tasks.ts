@@ -17,7 +17,7 @@ import { assertDirectory } from "./approvals.ts";
 import { findAttempt } from "./attempts/attempts.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardParts } from "./board-context.ts";
-import { assertUsable, hostFor, runChoicesOf } from "./executors.ts";
+import { assertUsable, placeFor, runChoicesOf } from "./executors.ts";
 import type { Input } from "./input.ts";
 import { folderOf, launchTask, queueTask } from "./launch-task.ts";
 import { notFound } from "./not-found.ts";
@@ -35,9 +35,9 @@ export async function launchInFolder(
 ): Promise<OperationOutput<"launch_task">> {
   const prompt = requiredText("prompt", input.prompt);
   const directory = folderOf(requiredText("directory", input.directory));
-  const host = hostFor(parts, input.executor ?? "OPENCODE", call);
+  const { executor = "OPENCODE" } = input;
+  const { host, variant } = placeFor(parts, { executor, variant: input.variant }, call);
   await assertDirectory(parts, directory, call);
-  const variant = input.variant?.trim() || null;
   const description = input.description?.trim() || (prompt.trim().split("\n")[0] ?? "").slice(0, DESCRIPTION);
   const choices = runChoicesOf(host, input, call);
   const after = input.after === undefined ? {} : { after: afterOf(input.after, input.if_failed) };

@@ -25,6 +25,7 @@ import { runCommand } from "./commands/run.ts";
 import { runnerCommand } from "./commands/runner.ts";
 import { runnersCommand } from "./commands/runners.ts";
 import { helpCommand, versionCommand } from "./commands/setup/about.ts";
+import { agentsCommand } from "./commands/setup/agents.ts";
 import { completeCommand, completionCommand } from "./commands/setup/completion.ts";
 import { configCommand } from "./commands/setup/config.ts";
 import { doctorCommand } from "./commands/setup/doctor.ts";
@@ -95,6 +96,7 @@ export const COMMANDS: readonly Command[] = [
   installCommand,
   configCommand,
   doctorCommand,
+  agentsCommand,
   completionCommand,
   versionCommand,
   helpCommand,

@@ -1,7 +1,7 @@
 /** Maps the host names that people type to those of the board's operations. Contains only the mapping. */
 
 import { AsyncAgentsError } from "../model/errors.ts";
-import { EXECUTOR_HOSTS, EXECUTORS, type ExecutorName } from "../protocol/executor-names.ts";
+import { ACP_EXECUTOR, acpExecutor, EXECUTOR_HOSTS, EXECUTORS, splitExecutor } from "../protocol/executor-names.ts";
 
 const DEFAULT_HOST = "opencode";
 
@@ -13,11 +13,16 @@ export const HOST_CHOICE = HOSTS.map((name) => (name === DEFAULT_HOST ? `${name}
 
 /** The name people use for an executor. */
 export function hostOf(executor: string): string {
+  const named = splitExecutor(executor);
+  if (named.agent !== null) return `${hostOf(named.executor)}:${named.agent}`;
   const known = EXECUTORS.find((name) => name === executor);
   return known === undefined ? executor.toLowerCase() : EXECUTOR_HOSTS[known];
 }
 
-export function executorNamed(name: string = DEFAULT_HOST): ExecutorName {
+/** `acp:codex` is the host acp with its agent codex. */
+export function executorNamed(name: string = DEFAULT_HOST): string {
+  const named = splitExecutor(name);
+  if (named.agent !== null && executorNamed(named.executor) === ACP_EXECUTOR) return acpExecutor(named.agent);
   const executor = EXECUTORS.find((each) => EXECUTOR_HOSTS[each] === name.toLowerCase());
   if (executor) return executor;
   throw new AsyncAgentsError(

@@ -3,6 +3,7 @@
  * and a line here; the JSON schema, `asyncagents config` and all checks follow.
  */
 import type { Section, SettingValue } from "./section.ts";
+import { agents } from "./sections/agents.ts";
 import { api } from "./sections/api.ts";
 import { claude } from "./sections/claude.ts";
 import { history } from "./sections/history.ts";
@@ -15,7 +16,20 @@ import { opencode } from "./sections/opencode.ts";
 import { store } from "./sections/store.ts";
 import { worktrees } from "./sections/worktrees.ts";
 
-export const SECTIONS = { limits, inbox, notifications, history, store, worktrees, api, listen, opencode, claude, mcp };
+export const SECTIONS = {
+  limits,
+  inbox,
+  notifications,
+  history,
+  store,
+  worktrees,
+  api,
+  listen,
+  opencode,
+  claude,
+  agents,
+  mcp,
+};
 
 /** Any table of sections, so that the checks can be tested with another one. */
 export type Sections = Readonly<Record<string, Section>>;

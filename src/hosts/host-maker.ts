@@ -10,6 +10,17 @@ export interface OpenedHost {
   close(): Promise<void>;
 }
 
+/** What is known about an agent before a host is opened. */
+export interface AgentCondition {
+  name: string;
+  /** How people call it. */
+  title: string;
+  /** Why it cannot be used on this machine, and what to do about it; null if it can. */
+  problem: string | null;
+  /** What it cannot do, for people who choose. */
+  limits: readonly string[];
+}
+
 /** A program in which a person can look into a session and go on there. */
 export interface SessionProgram {
   program: string;
@@ -23,6 +34,8 @@ export interface HostMaker {
   readonly kind: string;
   /** Why it cannot create a host on this machine, and what to do about it; null if it can. */
   problem(): Promise<string | null>;
+  /** All agents, also those that cannot be used, for a host whose agents are programs of their own. */
+  agents?(): readonly AgentCondition[];
   /** Opens a host for that directory, an existing real path. */
   open(directory: string): Promise<OpenedHost>;
   /** What opens a session in the host's own program, in that directory. */

@@ -103,7 +103,7 @@ describe("bad input", () => {
     const start = { task_id, executor: "SCRIPTED", repos: [repo] };
     const cases: [object, string, string][] = [
       [{ executor: undefined }, "missing_required", "executor is missing"],
-      [{ executor: "CODEX" }, "invalid_input", "Use one of OPENCODE, CLAUDE_CODE, SCRIPTED"],
+      [{ executor: "CODEX" }, "invalid_input", "Use one of OPENCODE, CLAUDE_CODE, ACP, SCRIPTED"],
       [{ executor: "claude-code" }, "host_unavailable", "CLAUDE_CODE cannot be used"],
       [{ variant: "nobody" }, "unknown_agent", "Use one of general, explore"],
       [{ task_id: UNKNOWN }, "not_found", "There is no task"],
@@ -218,6 +218,7 @@ describe("lists", () => {
     expect(executors.map(({ executor, available }) => [executor, available])).toEqual([
       ["OPENCODE", false],
       ["CLAUDE_CODE", false],
+      ["ACP", false],
       ["SCRIPTED", true],
     ]);
     const scripted = executors.find(({ executor }) => executor === "SCRIPTED");

@@ -17,7 +17,7 @@ test("candidates follow from the command table", () => {
   expect(values("attempt", "s")).toEqual(["start", "show", "stop"]);
   expect(values("project", "repo", "")).toEqual(["add", "ls", "list", "set", "rm"]);
   expect(values("ls", "--st")).toEqual(["--status"]);
-  expect(values("run", "--host", "")).toEqual(["opencode", "claude", "scripted"]);
+  expect(values("run", "--host", "")).toEqual(["opencode", "claude", "acp", "scripted"]);
   expect(values("run", "--host", "claude", "-C", "")).toEqual(["<directory>"]);
   expect(values("show", "")).toEqual(["<task>"]);
   expect(values("wait", "one", "--timeout", "5m", "")).toEqual(["<task>"]);

@@ -65,7 +65,7 @@ test("no schema has a workspace_id, and every closed set of values is an enum or
 test("nothing names the scripted agent if it is not offered", async () => {
   const { tools } = await (await newClient(nothing.call, { scripted: false })).listTools();
   expect(JSON.stringify(tools)).not.toContain("SCRIPTED");
-  expect(JSON.stringify(tools)).toContain("OPENCODE or CLAUDE_CODE");
+  expect(JSON.stringify(tools)).toContain("OPENCODE, CLAUDE_CODE or ACP");
 });
 
 test("the toolset decides what is listed and what can be called", async () => {

@@ -38,10 +38,11 @@ test("the scripted agent is not offered to models unless the daemon was started 
       });
       expect(refused).toMatchObject({
         code: "invalid_argument",
-        error: expect.stringContaining("Use one of OPENCODE, CLAUDE_CODE;"),
+        error: expect.stringContaining("Use one of OPENCODE, CLAUDE_CODE, ACP;"),
       });
       const { executors } = await client.call("list_executors", {});
-      expect(executors.map(({ executor }) => executor)).toEqual(["OPENCODE", "CLAUDE_CODE"]);
+      const names = new Set(executors.map(({ executor }) => executor.replace(/:.*/, "")));
+      expect([...names]).toEqual(["OPENCODE", "CLAUDE_CODE", "ACP"]);
       expect(await client.definitions()).not.toContain("SCRIPTED");
     }
     const { project_id, repos } = await plain.person("add_project", { name: "p", repos: [plain.repository] });

@@ -46,6 +46,11 @@ export function ExecutorFields({ executors, executor, variant, onExecutor, onVar
           <ForeignText text={chosen.problem} />
         </p>
       )}
+      {chosen?.limits && chosen.limits.length > 0 && (
+        <p className="foreign -mt-2 text-xs text-muted">
+          <ForeignText text={`It ${chosen.limits.join("; ")}.`} />
+        </p>
+      )}
       {chosen !== undefined && chosen.variants.length > 0 ? (
         <ChoiceField
           label="Agent"

@@ -2,7 +2,7 @@
  * Where tasks can be launched: the hosts that this server or the daemon can open, the known folders, and the agents
  * there.
  */
-import { EXECUTOR_HOSTS } from "../../../src/protocol/executor-names.ts";
+import { EXECUTOR_HOSTS, splitExecutor } from "../../../src/protocol/executor-names.ts";
 import type { ServerInstance } from "../../../src/protocol/server.ts";
 import { useExecutors } from "../server/board-queries.ts";
 import type { Executor } from "../server/operate.ts";
@@ -14,7 +14,12 @@ export interface LaunchHost {
   label: string;
   /** Why it is unavailable, with what to do. */
   problem: string | null;
-  agents: readonly string[];
+  agents: readonly LaunchAgent[];
+}
+
+interface LaunchAgent {
+  name: string;
+  description: string | null;
 }
 
 export interface LaunchPlaces {
@@ -49,12 +54,13 @@ export function useLaunchPlaces(): { places: LaunchPlaces | null; error: Error |
 }
 
 function hostsOf(executors: readonly Executor[], instances: readonly ServerInstance[]): LaunchHost[] {
-  const opened = executors.map(({ executor, available, problem, variants }) => ({
-    host: HOSTS[executor] ?? executor.toLowerCase(),
-    label: `${executorLabel(executor)}${available ? "" : " (not available)"}`,
-    problem: available ? null : problem,
-    agents: variants,
-  }));
+  const names = [...new Set(executors.map(({ executor }) => splitExecutor(executor).executor))];
+  const opened = names.map((name) =>
+    hostNamed(
+      name,
+      executors.filter(({ executor }) => splitExecutor(executor).executor === name),
+    ),
+  );
   const served = [...new Set(instances.map(({ host }) => host))]
     .filter((host) => !opened.some((each) => each.host === host && each.problem === null))
     .map((host) => ({ host, label: host, problem: null, agents: [] }));
@@ -62,13 +68,25 @@ function hostsOf(executors: readonly Executor[], instances: readonly ServerInsta
   return usable.toSorted((one, other) => Number(one.problem !== null) - Number(other.problem !== null));
 }
 
+/** Of executors such as `ACP:codex`, each is an agent of one host; what they cannot do is their description. */
+function hostNamed(name: string, executors: readonly Executor[]): LaunchHost {
+  const works = executors.filter(({ available }) => available);
+  const agents = works.flatMap(({ executor, variants, limits }): LaunchAgent[] => {
+    const { agent } = splitExecutor(executor);
+    if (agent === null) return variants.map((variant) => ({ name: variant, description: null }));
+    return [{ name: agent, description: limits?.join("; ") || null }];
+  });
+  return {
+    host: HOSTS[name] ?? name.toLowerCase(),
+    label: `${executorLabel(name)}${works.length > 0 ? "" : " (not available)"}`,
+    problem: works.length > 0 ? null : (executors[0]?.problem ?? null),
+    agents,
+  };
+}
+
 /** The folder's agents if something already runs there; otherwise those that the host is known to have. */
-export function agentsAt(
-  { instances, hosts }: LaunchPlaces,
-  host: string,
-  directory: string,
-): { name: string; description: string | null }[] {
+export function agentsAt({ instances, hosts }: LaunchPlaces, host: string, directory: string): readonly LaunchAgent[] {
   const here = instances.find((each) => each.host === host && each.directory === directory);
   if (here) return here.agents;
-  return (hosts.find((each) => each.host === host)?.agents ?? []).map((name) => ({ name, description: null }));
+  return hosts.find((each) => each.host === host)?.agents ?? [];
 }

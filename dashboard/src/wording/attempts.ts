@@ -1,7 +1,7 @@
 /**
  * An attempt's state and executor in words and in the colours of a task's status. Pure.
  */
-import type { ExecutorName } from "../../../src/protocol/executor-names.ts";
+import { type ExecutorName, splitExecutor } from "../../../src/protocol/executor-names.ts";
 import type { BackgroundTaskStatus } from "../../../src/protocol/tasks.ts";
 import type { AttemptState } from "../server/operate.ts";
 
@@ -37,10 +37,13 @@ export function isAtWork(state: AttemptState | undefined): boolean {
 const EXECUTORS: Record<ExecutorName, string> = {
   OPENCODE: "OpenCode",
   CLAUDE_CODE: "Claude Code",
+  ACP: "ACP",
   SCRIPTED: "Scripted",
 };
 
 /** The executor's name itself if this page is older than its server. */
 export function executorLabel(executor: string): string {
+  const { executor: host, agent } = splitExecutor(executor);
+  if (agent !== null) return `${executorLabel(host)}: ${agent}`;
   return Object.hasOwn(EXECUTORS, executor) ? EXECUTORS[executor as ExecutorName] : executor;
 }

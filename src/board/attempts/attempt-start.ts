@@ -18,7 +18,7 @@ import { surprisesOf } from "../../worktree/surprises.ts";
 import { assertRepo, assertSetups } from "../approvals.ts";
 import type { BoardCall } from "../board-call.ts";
 import type { BoardParts } from "../board-context.ts";
-import { assertUsable, hostFor, runChoicesOf } from "../executors.ts";
+import { assertUsable, placeFor, runChoicesOf } from "../executors.ts";
 import type { Input } from "../input.ts";
 import { notFound } from "../not-found.ts";
 import { recoverAttempt } from "./recovery.ts";
@@ -102,8 +102,7 @@ export class AttemptStart {
 
   async #plan(input: Input<"start_task_attempt">, call: BoardCall): Promise<Plan> {
     const { store, now, newId } = this.#parts;
-    const host = hostFor(this.#parts, input.executor, call);
-    const variant = input.variant?.trim() || null;
+    const { host, variant } = placeFor(this.#parts, input, call);
     const item = await store.board.workItem(input.task_id);
     if (item === null) throw notFound("task", input.task_id);
     const repos = await this.#repos(item, input.repos, call);

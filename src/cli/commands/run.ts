@@ -4,7 +4,6 @@ import { realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { Client } from "../../client/client.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
-import type { ExecutorName } from "../../protocol/executor-names.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import { inspectRepo } from "../../worktree/git/repo.ts";
 import type { Command, Invocation } from "../command.ts";
@@ -131,7 +130,7 @@ export async function waitAndShow(invocation: Invocation, task: BackgroundTask, 
 
 interface Job {
   prompt: string;
-  executor: ExecutorName;
+  executor: string;
   folder: string;
   name: string;
   choices: RunChoices & { variant?: string };

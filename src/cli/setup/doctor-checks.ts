@@ -13,6 +13,7 @@ import { worktreesFolder } from "../../configuration/sections/worktrees.ts";
 import type { Configuration } from "../../configuration/sections.ts";
 import { findDaemon } from "../../daemon/find-daemon.ts";
 import { troublesIn } from "../../engine/watching/troubles.ts";
+import { AgentTable } from "../../hosts/acp/agents/agent-table.ts";
 import { findOpenCode } from "../../hosts/opencode/program.ts";
 import { livingServers, type ServerRecord } from "../../http/discovery.ts";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
@@ -98,6 +99,7 @@ async function checkGit(): Promise<Finding> {
 const VERSIONS: Readonly<Record<HostName, ((context: CheckContext) => Promise<string>) | null>> = {
   opencode: openCodeVersion,
   claude: claudeVersions,
+  acp: acpVersions,
   scripted: null,
 };
 
@@ -116,7 +118,11 @@ async function checkHosts(context: CheckContext): Promise<Finding[]> {
     }),
   );
   const found = checked.flat();
-  const none = problem("hosts", "none can be used", "Install OpenCode (npm install -g opencode-ai) or Claude Code.");
+  const none = problem(
+    "hosts",
+    "none can be used",
+    "Install OpenCode (npm install -g opencode-ai), Claude Code or an ACP agent (asyncagents agents lists them).",
+  );
   return found.some(({ state }) => state === "ok") ? found : [...found, none];
 }
 
@@ -129,6 +135,15 @@ async function openCodeVersion({ environment, configuration }: CheckContext): Pr
 async function claudeVersions(): Promise<string> {
   const [sdk, program] = await Promise.all([sdkVersion(), versionOf("claude")]);
   return `SDK ${sdk ?? "of unknown version"}, ${program === null ? "no claude on the PATH (tasks use the one of the SDK)" : `claude ${program}`}`;
+}
+
+/** The agents that are installed; a version that was not tested may fail in ways that nobody has seen. */
+async function acpVersions({ environment, configuration }: CheckContext): Promise<string> {
+  const installed = new AgentTable(environment, configuration.agents.known).installed();
+  const shown = installed.map(({ name, isUntested, tested }) =>
+    isUntested ? `${name} (not tested: strict rules apply)` : `${name} (tested with ${tested})`,
+  );
+  return `${shown.join(", ")}; asyncagents agents says what each cannot do`;
 }
 
 async function sdkVersion(): Promise<string | null> {

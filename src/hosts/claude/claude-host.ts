@@ -11,6 +11,7 @@ import { ClaudeProcess } from "../../claude/session/claude-process.ts";
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { Evidence } from "../../model/evidence.ts";
 import { within } from "../../process/deadline.ts";
+import { messageIds } from "../../process/message-ids.ts";
 import {
   type AgentInfo,
   type ForkInput,
@@ -26,7 +27,6 @@ import {
 } from "../host.ts";
 import { claudeEvidence } from "./evidence.ts";
 import { ClaudeLedger, type SessionRecord } from "./ledger.ts";
-import { messageIds } from "./message-id.ts";
 import { type AskingContext, ClaudeRequests } from "./requests.ts";
 import { childSessionId } from "./run-reader.ts";
 import { type ClaudeTranscriptMessage, lastEntryBefore, readTranscript, type TranscriptEntry } from "./transcript.ts";

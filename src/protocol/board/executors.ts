@@ -30,6 +30,7 @@ export const executorOperations = {
               .nullable()
               .describe("The agent that runs when none is named; null for the program's own"),
             variants: z.array(z.string()).describe("The agents that can be named as variant"),
+            limits: z.array(z.string()).describe("What it cannot do"),
           }),
         )
         .describe("Also those that are not available"),

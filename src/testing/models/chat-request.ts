@@ -3,7 +3,7 @@
  * accept it. Invariant: `chatRefusal` is no stricter than OpenAI's API; whatever it rejects would fail there too.
  * Answers nothing and knows no scripts.
  */
-import { ModelRequest, type ModelTurn, type RequestKind } from "./model-request.ts";
+import { firstScriptIn, ModelRequest, type ModelTurn, type RequestKind } from "./model-request.ts";
 
 export interface ChatToolCall {
   id: string;
@@ -40,10 +40,11 @@ export class ChatRequest extends ModelRequest {
   readonly body: ChatBody;
   readonly kind: RequestKind;
 
-  constructor(sessionId: string, body: ChatBody) {
+  /** `sessionId`: null if the client does not say. */
+  constructor(sessionId: string | null, body: ChatBody) {
     super();
-    this.sessionId = sessionId;
     this.body = body;
+    this.sessionId = sessionId ?? firstScriptIn(this.userTexts);
     this.kind = kindOf(body.messages);
   }
 

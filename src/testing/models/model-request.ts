@@ -89,3 +89,8 @@ export abstract class ModelRequest {
 function isPrompt({ role, text, results }: ModelTurn): boolean {
   return role === "user" && (text !== "" || results.length === 0);
 }
+
+/** Tells sessions apart in a format that has no id for them: the first script that a prompt names. */
+export function firstScriptIn(userTexts: readonly string[]): string {
+  return /\[\[script:([^\]]+)\]\]/.exec(userTexts.join("\n"))?.[1] ?? "";
+}

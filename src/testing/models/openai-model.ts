@@ -1,6 +1,6 @@
 /**
  * The scripted model in OpenAI's format: chat completions, for OpenCode. Invariant: the header `x-session-affinity`
- * identifies a session, which follows the script that its prompts name with `[[script:NAME]]`. Recording, holding and
+ * identifies a session (without it, the first script that its prompts name), which follows the script that its prompts name with `[[script:NAME]]`. Recording, holding and
  * answering requests is shared by all formats, and is not done here.
  */
 import { type ChatBody, ChatRequest, chatRefusal } from "./chat-request.ts";
@@ -18,7 +18,7 @@ export type OpenAiModel = ScriptedModel<ChatRequest>;
 
 const wire: Wire<ChatRequest, ChatUsage> = {
   usage: { prompt_tokens: 100, completion_tokens: 20 },
-  read: (headers, body) => new ChatRequest(headers.get("x-session-affinity") ?? "", body as ChatBody),
+  read: (headers, body) => new ChatRequest(headers.get("x-session-affinity"), body as ChatBody),
   refusal: chatRefusal,
   error: chatErrorResponse,
   newCallId: (index) => `call_${index}_${crypto.randomUUID().slice(0, 8)}`,

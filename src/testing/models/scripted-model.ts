@@ -36,14 +36,18 @@ interface Serving<R extends WireRequest, U extends object> {
   /** The part of its address that clients put before their own paths. */
   base: string;
   scripts: Record<string, Script>;
+  /** Requests on that path that are not turns. */
+  isAside?: (request: Request) => boolean;
   /** Answers other requests of clients; undefined if it does not know them. */
   aside?: (request: Request) => Promise<Response | undefined> | Response | undefined;
 }
 
 export function serveModel<R extends WireRequest, U extends object>(serving: Serving<R, U>): ScriptedModel<R> {
-  const { endpoint, path, base, aside } = serving;
+  const { endpoint, path, base, aside, isAside } = serving;
   const { book, record, wire } = endpoint;
   for (const [name, steps] of Object.entries(serving.scripts)) book.register(name, steps);
+  const other = async (request: Request) =>
+    (await aside?.(request)) ?? wire.error(404, `No endpoint ${request.method} ${request.url}`);
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -51,9 +55,10 @@ export function serveModel<R extends WireRequest, U extends object>(serving: Ser
     reusePort: false,
     // Otherwise Bun prints every scripted cut of a stream as an error.
     development: false,
-    routes: { [path]: { POST: (request: Request) => endpoint.answer(request) } },
-    fetch: async (request) =>
-      (await aside?.(request)) ?? wire.error(404, `No endpoint ${request.method} ${request.url}`),
+    routes: {
+      [path]: { POST: (request: Request) => (isAside?.(request) ? other(request) : endpoint.answer(request)) },
+    },
+    fetch: other,
     error: (error) => wire.error(500, error.message),
   });
   return {

@@ -10,7 +10,9 @@ import type { Evidence } from "../../../model/evidence.ts";
 import type { Message } from "../../../model/message.ts";
 import { Recorder } from "../../recorder.ts";
 
-export const HOST_TEST_TIMEOUT_MS = 60_000;
+export const HOST_TEST_TIMEOUT_MS = 240_000;
+/** Some programs take many seconds to start, and each session may need its own. */
+const EVENT_MS = 120_000;
 
 /** A host that was opened for the suite, plus the actions of a person. */
 export interface HostBed {
@@ -28,14 +30,39 @@ export interface HostBed {
   close(): Promise<void>;
 }
 
+/** What the program behind a host may be unable to do. */
+export type HostAbility =
+  /** Agents inside a session are sessions of their own. */
+  | "childSessions"
+  /** It says when its provider fails and it tries again. */
+  | "reportedRetries"
+  /** Its agents can ask questions. */
+  | "questions"
+  /** It counts the tokens of all model calls of a run. */
+  | "runUsage"
+  /** It shows what a tool returned. */
+  | "toolOutputs"
+  /** An answer without content is an answer. */
+  | "emptyAnswers";
+export type Lacks = Partial<Record<HostAbility, string>>;
+
 export function check(title: string, work: () => Promise<void>): void {
   test(title, work, HOST_TEST_TIMEOUT_MS);
 }
 
 export class Stage {
   readonly #record = new Recorder<HostEvent>((event) => JSON.stringify(event).slice(0, 160));
+  readonly #lacks: Lacks;
   #bed: HostBed | undefined;
   #count = 0;
+
+  constructor(lacks: Lacks = {}) {
+    this.#lacks = lacks;
+  }
+
+  can(ability: HostAbility): boolean {
+    return this.#lacks[ability] === undefined;
+  }
 
   open(bed: HostBed): void {
     this.#bed = bed;
@@ -111,7 +138,8 @@ export class Stage {
   ): Promise<Extract<HostEvent, { type: T }>> {
     type Wanted = Extract<HostEvent, { type: T }>;
     const isWanted = (event: HostEvent) => event.type === type && fits(event as Wanted);
-    return (await this.#record.waitFor(isWanted, { what: `${type} with ${fits}`, from })) as Wanted;
+    const wait = { what: `${type} with ${fits}`, from, timeoutMs: EVENT_MS };
+    return (await this.#record.waitFor(isWanted, wait)) as Wanted;
   }
 
   async evidence(...steps: ScriptedScript): Promise<Evidence> {

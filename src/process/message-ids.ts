@@ -1,5 +1,5 @@
 /**
- * Message ids for Claude, whose messages are named by UUIDs: version 7, so that each id sorts after all those that this
+ * Message ids for hosts whose messages are named by UUIDs: version 7, so that each id sorts after all those that this
  * process made before, also when the clock is set back. Runs on Bun and on Node, which has no such function of its own.
  */
 import { randomUUID } from "node:crypto";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { messageIds } from "../../../src/hosts/claude/message-id.ts";
+import { messageIds } from "../../src/process/message-ids.ts";
 
 test("message ids are UUIDs of version 7 that rise, also within a millisecond and when the clock is set back", () => {
   let clock = 1_700_000_000_000;

@@ -1,0 +1,100 @@
+/**
+ * One process of an ACP agent, in a process group of its own, with everything that it starts. Agents leave helpers and
+ * the shells of their tools behind, in groups and sessions of their own; all of them carry a mark in their environment.
+ * Invariant: when the agent's process or this one ends in any way, none of them is left (on Linux; elsewhere the
+ * process group). Knows nothing of the protocol.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import { settlesWithin } from "../../process/deadline.ts";
+import { guardProcess } from "../../process/process-guard.ts";
+
+const MARK = "ASYNCAGENTS_ACP_PROCESS";
+const COMPLAINT_LENGTH = 4_000;
+
+/** What starts an agent. */
+export interface AgentCommand {
+  program: string;
+  arguments: readonly string[];
+  /** The complete environment. */
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+export class AgentProcess {
+  /** Resolves with how the agent's own process ended. */
+  readonly exited: Promise<string>;
+  /** Resolves when nothing that it started is left, too. */
+  readonly ended: Promise<string>;
+  readonly #child: ChildProcess;
+  #complaint = "";
+
+  constructor({ program, arguments: given, environment }: AgentCommand, directory: string) {
+    const mark = randomUUID();
+    const child = spawn(program, [...given], {
+      cwd: directory,
+      env: { ...environment, [MARK]: mark },
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: process.platform !== "win32",
+      windowsHide: true,
+    });
+    this.#child = child;
+    const sweep = child.pid === undefined ? async () => {} : guardProcess(child.pid, { name: MARK, value: mark });
+    child.stderr?.setEncoding("utf8");
+    child.stderr?.on("data", (text: string) => {
+      this.#complaint = (this.#complaint + text).slice(-COMPLAINT_LENGTH);
+    });
+    // A write to a process that is gone is reported by its end.
+    child.stdin?.on("error", () => {});
+    child.stdout?.on("error", () => {});
+    this.exited = new Promise((resolve) => {
+      child.once("exit", (code, signal) => resolve(signal ?? `code ${code}`));
+      child.once("error", (error) => resolve(error.message));
+    });
+    this.ended = this.exited.then(async (how) => {
+      await sweep();
+      return how;
+    });
+  }
+
+  get pid(): number | null {
+    return this.#child.pid ?? null;
+  }
+
+  /** The last lines of its standard error output. */
+  get complaint(): string {
+    return this.#complaint.trim().split("\n").slice(-3).join(" ");
+  }
+
+  get input(): WritableStream<Uint8Array> {
+    const { stdin } = this.#child;
+    return new WritableStream({
+      write: (bytes) =>
+        new Promise((resolve, reject) => {
+          stdin?.write(bytes, (error) => (error ? reject(error) : resolve()));
+        }),
+    });
+  }
+
+  get output(): ReadableStream<Uint8Array> {
+    return Readable.toWeb(this.#child.stdout ?? Readable.from([])) as ReadableStream<Uint8Array>;
+  }
+
+  /** Closes its input and resolves when all processes have ended: by themselves within `graceMs`, otherwise killed. */
+  async end(graceMs: number): Promise<void> {
+    this.#child.stdin?.end();
+    if (!(await settlesWithin(this.exited, { timeout: graceMs }))) this.#kill();
+    await this.ended;
+  }
+
+  #kill(): void {
+    const { pid } = this.#child;
+    if (pid === undefined) return;
+    try {
+      if (process.platform === "win32") this.#child.kill("SIGKILL");
+      else process.kill(-pid, "SIGKILL");
+    } catch {
+      // It has already exited.
+    }
+  }
+}

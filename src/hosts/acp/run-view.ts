@@ -1,0 +1,250 @@
+/**
+ * What one run shows: its messages, tool calls, tokens and signs of failure, built from the lines of the transcript.
+ * The same code reads a live run line by line and a stored one as a whole, so both always show the same. Pure; the
+ * agent's profile says how its updates are meant.
+ */
+import type { MessagePart, ToolPart } from "../../model/message.ts";
+import type { Tokens } from "../../model/progress.ts";
+import type { AcpProfile } from "./profiles/profile.ts";
+import type { AcpOpening, AcpRunEnd, TranscriptLine } from "./transcript-lines.ts";
+import { type AcpUpdate, pieceText, recordOf, toolText } from "./wire.ts";
+
+/** One message after the prompt: of the agent, or what it was told meanwhile. */
+export interface AcpAnswer {
+  role: "assistant" | "user";
+  at: number;
+  endedAt: number;
+  /** The agent's own id, if it gives one. */
+  agentsId: string | undefined;
+  parts: MessagePart[];
+}
+
+/** What happened in a line, for whoever follows a live run. */
+export type Seen = "text" | { call: ToolPart } | null;
+
+export class RunView {
+  readonly messageId: string;
+  readonly at: number;
+  readonly prompt: string;
+  readonly answers: AcpAnswer[] = [];
+  /** Texts of the agent's program itself, such as warnings and errors: they are not the model's answer. */
+  readonly notes: string[] = [];
+  readonly calls = new Map<string, ToolPart>();
+  /** Tokens that the agent reported with single model calls. */
+  callTokens: Tokens | null = null;
+  /** In dollars, for the whole session of the agent; null if it does not say. */
+  totalCost: number | null = null;
+  /** The agent's program reported that it failed. */
+  hasFailed = false;
+  hasBegun = false;
+  isFull = false;
+  opening: { agentSession: string; how: AcpOpening; account: string | null; at: number } | null = null;
+  end: AcpRunEnd | null = null;
+  /** The call whose rejection or failure was the last thing that happened. */
+  #rejected: { tool: string; message: string } | null = null;
+  readonly #asked = new Map<string, { callId: string | null; tool: string }>();
+  readonly #profile: AcpProfile;
+
+  constructor(prompted: { messageId: string; at: number; text: string }, profile: AcpProfile) {
+    this.messageId = prompted.messageId;
+    this.at = prompted.at;
+    this.prompt = prompted.text;
+    this.#profile = profile;
+  }
+
+  read(line: TranscriptLine): Seen {
+    if (line.type === "update") return this.#readUpdate(line.update, line.at);
+    if (line.type === "opened") {
+      const { agentSession, how, account, at } = line;
+      this.opening = { agentSession, how, account, at };
+    } else if (line.type === "asked") this.#asked.set(line.requestId, { callId: line.callId, tool: line.tool });
+    else if (line.type === "answered") this.#readAnswer(line);
+    else if (line.type === "full") this.isFull = true;
+    else if (line.type === "told") this.#tell(line);
+    else if (line.type === "ended") {
+      this.end = line;
+      this.hasBegun = true;
+    }
+    return null;
+  }
+
+  /** The text that ends the run: what the agent wrote last, after its last tool call. */
+  get lastText(): string {
+    const last = this.answers.at(-1);
+    if (last === undefined || last.role === "user") return "";
+    const tool = last.parts.findLastIndex((part) => part.type === "tool");
+    const texts = last.parts.slice(tool + 1).flatMap((part) => (part.type === "text" ? [part.text] : []));
+    return texts.join("").trim();
+  }
+
+  /** Text was written, or a tool call completed. */
+  get hasWorked(): boolean {
+    const counts = (part: MessagePart) =>
+      part.type === "text" ? part.text.trim() !== "" : part.type === "tool" && part.state === "completed";
+    return this.answers.some(({ role, parts }) => role === "assistant" && parts.some(counts));
+  }
+
+  /** The call that the run did not get past; null if it went on. */
+  get stoppedAt(): { tool: string; message: string } | null {
+    if (this.#rejected) return this.#rejected;
+    const last = this.answers.findLast(({ parts }) => parts.length > 0)?.parts.at(-1);
+    return last?.type === "tool" && last.state === "error"
+      ? { tool: last.name, message: last.error || "failed" }
+      : null;
+  }
+
+  #readUpdate(update: AcpUpdate, at: number): Seen {
+    this.hasBegun ||= isWork(update) && this.#profile.isNote?.(update) !== true;
+    this.#readSigns(update);
+    switch (update.sessionUpdate) {
+      case "agent_message_chunk":
+        return this.#readText(update, at);
+      case "agent_thought_chunk": {
+        const text = pieceText(update.content);
+        if (text === "") return null;
+        addText(this.#answerFor(update, at).parts, "reasoning", text);
+        return null;
+      }
+      case "tool_call":
+      case "tool_call_update":
+        return this.#readCall(update, at);
+      default:
+        return null;
+    }
+  }
+
+  #readSigns(update: AcpUpdate): void {
+    const { amount, currency = "USD" } = update.cost ?? {};
+    if (amount !== undefined && currency === "USD") this.totalCost = Math.max(this.totalCost ?? 0, amount);
+    const tokens = this.#profile.callTokens?.(update) ?? null;
+    if (tokens) this.callTokens = this.callTokens ? addTokens(this.callTokens, tokens) : tokens;
+    this.hasFailed ||= this.#profile.isFailure?.(update) === true;
+  }
+
+  #readText(update: AcpUpdate, at: number): Seen {
+    const text = pieceText(update.content);
+    if (text === "") return null;
+    if (this.#profile.isNote?.(update) === true) {
+      this.notes.push(text);
+      return null;
+    }
+    this.#rejected = null;
+    addText(this.#answerFor(update, at).parts, "text", text);
+    return "text";
+  }
+
+  /** The message that a piece of text belongs to: a new one after a tool call, and for each id of the agent. */
+  #answerFor({ messageId }: AcpUpdate, at: number): AcpAnswer {
+    const last = this.answers.at(-1);
+    const isSame = last?.role === "assistant" && last.agentsId === messageId && last.parts.at(-1)?.type !== "tool";
+    if (last && isSame) {
+      last.endedAt = at;
+      return last;
+    }
+    return this.#newAnswer(at, messageId);
+  }
+
+  #newAnswer(at: number, agentsId: string | undefined): AcpAnswer {
+    const answer: AcpAnswer = { role: "assistant", at, endedAt: at, agentsId, parts: [] };
+    this.answers.push(answer);
+    return answer;
+  }
+
+  #tell({ at, text }: { at: number; text: string }): void {
+    const parts: MessagePart[] = [{ type: "text", text, hidden: true }];
+    this.answers.push({ role: "user", at, endedAt: at, agentsId: undefined, parts });
+  }
+
+  #readCall(update: AcpUpdate, at: number): Seen {
+    const { toolCallId: callId } = update;
+    if (callId === undefined) return null;
+    const known = this.calls.get(callId);
+    const part = known ?? this.#newCall(callId, this.#profile.toolName(update) ?? update.kind ?? "tool", at);
+    part.title = update.title ?? part.title;
+    const before = JSON.stringify(part.input);
+    if (update.rawInput !== undefined && update.rawInput !== null) part.input = update.rawInput;
+    this.#settle(part, update, at);
+    const last = this.answers.at(-1);
+    if (last) last.endedAt = at;
+    return known === undefined || before !== JSON.stringify(part.input) ? { call: part } : null;
+  }
+
+  #newCall(callId: string, name: string, at: number): ToolPart {
+    const part: ToolPart = {
+      type: "tool",
+      callId,
+      name,
+      state: "pending",
+      title: null,
+      input: {},
+      output: null,
+      error: null,
+      startedAt: at,
+      endedAt: null,
+    };
+    this.calls.set(callId, part);
+    const last = this.answers.at(-1);
+    (last?.role === "assistant" ? last : this.#newAnswer(at, undefined)).parts.push(part);
+    return part;
+  }
+
+  #settle(part: ToolPart, update: AcpUpdate, at: number): void {
+    // A call that a person rejected stays rejected, whatever the agent calls that.
+    if (part.state === "error" && part.error !== null && this.#rejected !== null) return;
+    const shown = this.#profile.toolOutput?.(update, part) ?? toolText(update.content) ?? undefined;
+    if (update.status === "in_progress") part.state = "running";
+    if (update.status === "completed" || update.status === "failed") {
+      part.state = update.status === "completed" ? "completed" : "error";
+      part.endedAt = at;
+    }
+    if (part.state === "error") {
+      part.error = shown || part.output || rawText(update.rawOutput) || part.error || "failed";
+      part.output = null;
+    } else if (shown !== undefined && shown !== "") part.output = shown;
+    else if (part.state === "completed") part.output ??= rawText(update.rawOutput);
+  }
+
+  #readAnswer({ requestId, reply, message, at }: Extract<TranscriptLine, { type: "answered" }>): void {
+    const asked = this.#asked.get(requestId);
+    if (asked === undefined || (reply !== "rejected" && reply !== "turned down")) return;
+    const said = message === null ? `${reply} by a person` : `${reply} by a person: ${message}`;
+    this.#rejected = { tool: asked.tool, message: said };
+    const part = this.calls.get(asked.callId ?? "") ?? this.#newCall(asked.callId ?? requestId, asked.tool, at);
+    part.state = "error";
+    part.error = said;
+    part.output = null;
+    part.endedAt = at;
+  }
+}
+
+const WORK = new Set(["agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"]);
+
+/** Whether it comes from a model at work: commands, modes and titles are also sent before a prompt. */
+export function isWork({ sessionUpdate }: AcpUpdate): boolean {
+  return WORK.has(sessionUpdate);
+}
+
+function addText(parts: MessagePart[], type: "text" | "reasoning", text: string): void {
+  const last = parts.at(-1);
+  if (last?.type === type) last.text += text;
+  else parts.push(type === "text" ? { type, text, hidden: false } : { type, text });
+}
+
+function rawText(raw: unknown): string {
+  if (raw === undefined || raw === null) return "";
+  if (typeof raw === "string") return raw;
+  const { output, content, text, error, message } = recordOf(raw);
+  const found = [output, content, text, error, message].find((each) => typeof each === "string");
+  if (typeof found === "string") return found;
+  return JSON.stringify(raw) ?? "";
+}
+
+export function addTokens(one: Tokens, other: Tokens): Tokens {
+  return {
+    input: one.input + other.input,
+    output: one.output + other.output,
+    reasoning: one.reasoning + other.reasoning,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
+  };
+}

@@ -1,0 +1,193 @@
+/**
+ * The transcripts of all sessions of this host: one append-only file each, and one small file per launch. What was
+ * written before a crash is still there after it; the end of a run and its prompt are on the disk before they count.
+ * Invariant: lines of a session are stored in order. Updates stop at a size limit; prompts and ends never do. What
+ * cannot be written (a full disk) stays in memory until it can be, and counts as written for this process.
+ */
+import { constants, mkdir, open, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AsyncAgentsError } from "../../model/errors.ts";
+import { type AcpIdentity, lineIn, type TranscriptLine, textOfLine } from "./transcript-lines.ts";
+
+/** The most that a transcript holds before updates are left out, in bytes. */
+const TRANSCRIPT_BYTES = 32 * 1024 * 1024;
+/** The longest text inside an update; what is longer is cut in the middle. */
+const LONGEST_TEXT = 512 * 1024;
+
+interface Writing {
+  /** Not in the file yet, oldest first. */
+  pending: string[];
+  bytes: number;
+  /** The run whose updates are left out from here on. */
+  fullFor: string | null;
+  last: Promise<void>;
+}
+
+export class TranscriptFiles {
+  readonly #folder: string;
+  readonly #limit: number;
+  readonly #writing = new Map<string, Writing>();
+
+  constructor(folder: string, limit = TRANSCRIPT_BYTES) {
+    this.#folder = folder;
+    this.#limit = limit;
+  }
+
+  async create(sessionId: string, identity: AcpIdentity): Promise<void> {
+    await mkdir(join(this.#folder, "sessions"), { recursive: true, mode: 0o700 });
+    await mkdir(join(this.#folder, "launches"), { recursive: true, mode: 0o700 });
+    await writeSynced(this.#session(sessionId), textOfLine({ type: "session", ...identity }), "wx");
+    await writeSynced(this.#launch(identity.launchId), sessionId, "w");
+  }
+
+  /** Empty if there is no such session. */
+  async read(sessionId: string): Promise<TranscriptLine[]> {
+    const writing = this.#writing.get(sessionId);
+    await writing?.last;
+    const text = (await textOf(this.#session(sessionId))) ?? "";
+    if (text === "") return [];
+    return [...text.split("\n"), ...(writing?.pending ?? [])].flatMap((line) => lineIn(line.trim()));
+  }
+
+  async exists(sessionId: string): Promise<boolean> {
+    return (await stat(this.#session(sessionId)).catch(absent)) !== null;
+  }
+
+  async launched(launchId: string): Promise<string | null> {
+    return textOf(this.#launch(launchId));
+  }
+
+  /** Stores the line soon; never rejects. */
+  note(sessionId: string, line: Extract<TranscriptLine, { messageId: string }>): void {
+    const writing = this.#writingOf(sessionId);
+    if (line.type === "update" && !this.#hasRoom(writing, line.messageId, line.at)) return;
+    const text = line.type === "update" ? textOfLine({ ...line, update: shortened(line.update) }) : textOfLine(line);
+    this.#add(writing, text);
+    void this.#flush(sessionId, writing, false);
+  }
+
+  /** Resolves when the line and all before it are on the disk. Rejects if it cannot be written: then it never is. */
+  async store(sessionId: string, line: Extract<TranscriptLine, { messageId: string }>): Promise<void> {
+    const writing = this.#writingOf(sessionId);
+    const text = textOfLine(line);
+    this.#add(writing, text);
+    await this.#flush(sessionId, writing, true);
+    const at = writing.pending.indexOf(text);
+    if (at === -1) return;
+    writing.pending.splice(at, 1);
+    throw new AsyncAgentsError("host_failed", `${this.#session(sessionId)} cannot be written. Is the disk full?`, {
+      details: { refused: true },
+    });
+  }
+
+  /** Resolves when everything noted so far is on the disk, or cannot be written. */
+  async settle(sessionId: string): Promise<void> {
+    await this.#flush(sessionId, this.#writingOf(sessionId), true);
+  }
+
+  /** No run of the session is live any more. What could not be written stays. */
+  async release(sessionId: string): Promise<void> {
+    const writing = this.#writing.get(sessionId);
+    await writing?.last;
+    if (writing?.pending.length === 0 && this.#writing.get(sessionId) === writing) this.#writing.delete(sessionId);
+  }
+
+  async remove(sessionId: string): Promise<void> {
+    const [first] = await this.read(sessionId);
+    this.#writing.delete(sessionId);
+    await rm(this.#session(sessionId), { force: true });
+    if (first?.type === "session") await rm(this.#launch(first.launchId), { force: true });
+  }
+
+  #writingOf(sessionId: string): Writing {
+    const found = this.#writing.get(sessionId);
+    if (found) return found;
+    const writing: Writing = { pending: [], bytes: 0, fullFor: null, last: Promise.resolve() };
+    this.#writing.set(sessionId, writing);
+    const sized = stat(this.#session(sessionId)).catch(() => null);
+    writing.last = sized.then((file) => {
+      writing.bytes += file?.size ?? 0;
+    });
+    return writing;
+  }
+
+  #hasRoom(writing: Writing, messageId: string, at: number): boolean {
+    if (writing.fullFor === messageId) return false;
+    if (writing.bytes < this.#limit) return true;
+    writing.fullFor = messageId;
+    this.#add(writing, textOfLine({ type: "full", messageId, at }));
+    return false;
+  }
+
+  #add(writing: Writing, text: string): void {
+    writing.bytes += Buffer.byteLength(text);
+    writing.pending.push(text);
+  }
+
+  /** One write at a time; each takes everything that has come together until then. */
+  #flush(sessionId: string, writing: Writing, isSynced: boolean): Promise<void> {
+    const turn = writing.last.then(async () => {
+      const lines = writing.pending.slice();
+      if (lines.length === 0 && !isSynced) return;
+      try {
+        // A failed write may have left part of a line: every write starts on a line of its own.
+        await appendTo(this.#session(sessionId), `\n${lines.join("")}`, isSynced);
+        writing.pending.splice(0, lines.length);
+      } catch {
+        // They stay pending; the next write takes them along.
+      }
+    });
+    writing.last = turn;
+    return turn;
+  }
+
+  #session(sessionId: string): string {
+    return join(this.#folder, "sessions", `${encodeURIComponent(sessionId)}.jsonl`);
+  }
+
+  #launch(launchId: string): string {
+    return join(this.#folder, "launches", encodeURIComponent(launchId));
+  }
+}
+
+/** Never creates the file: it may have been deleted. */
+async function appendTo(path: string, text: string, isSynced: boolean): Promise<void> {
+  const file = await open(path, constants.O_WRONLY | constants.O_APPEND);
+  try {
+    await file.writeFile(text);
+    if (isSynced) await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeSynced(path: string, text: string, flag: "w" | "wx"): Promise<void> {
+  await writeFile(path, text, { flag, mode: 0o600, flush: true });
+}
+
+async function textOf(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (thrown) {
+    return absent(thrown);
+  }
+}
+
+function absent(thrown: unknown): null {
+  if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return null;
+  throw thrown;
+}
+
+/** Also bounds how deep a value is read: an agent may send anything. */
+function shortened<Value>(value: Value, depth = 0): Value {
+  if (typeof value === "string") return (value.length > LONGEST_TEXT ? cutInTheMiddle(value) : value) as Value;
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > 20) return undefined as Value;
+  if (Array.isArray(value)) return value.slice(0, 1000).map((each) => shortened(each, depth + 1)) as Value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shortened(each, depth + 1)])) as Value;
+}
+
+function cutInTheMiddle(text: string): string {
+  const half = LONGEST_TEXT / 2;
+  return `${text.slice(0, half)}\n… ${text.length - LONGEST_TEXT} characters cut …\n${text.slice(-half)}`;
+}
