@@ -32,7 +32,7 @@ const packages = entries.flatMap(({ path, folder }) => {
 const LIMITS: Record<string, number> = {
   "@asyncagents/claude": 200,
   "@asyncagents/client": 165,
-  "@asyncagents/testing": 480,
+  "@asyncagents/testing": 500,
 };
 
 /** The packages that a built file or a declaration refers to, by name. */

@@ -74,14 +74,17 @@ describe("a used-up limit of the account", () => {
       );
       dead.add("ins_1");
       const two = await started("ins_2");
+      const continued = async () =>
+        (await two.store.feed(0)).filter(({ event }) => event.type === "run.continued").length;
+      // On a busy machine the first one may have been about to go on.
+      const before = await continued();
       await two.engine.recover();
       const done = await ended(two.store, task);
       expect(done).toMatchObject({ status: "completed", run: { number: 0, result: "after the reset" } });
       expect(done.progress.toolCalls).toBe(1);
       expect(done.completedAt ?? 0).toBeGreaterThanOrEqual(until);
       expect(await prompts(task)).toEqual([task.run.prompt, expect.stringContaining("Go on where you stopped")]);
-      const continued = (await two.store.feed(0)).filter(({ event }) => event.type === "run.continued");
-      expect(continued).toHaveLength(1);
+      expect(await continued()).toBe(before + 1);
     },
     PATIENCE,
   );
