@@ -24,8 +24,8 @@ const PLUGIN = join(root, "src", "opencode", "server.ts");
 const PROMPT = "Ask anything";
 const START_MS = 180_000;
 /** After the prompt is drawn, OpenCode still starts its server and our plugin; then it rests. */
-const SETTLE_MS = 15_000;
-const REST_MS = 20_000;
+const SETTLE_MS = 30_000;
+const REST_MS = 40_000;
 const STOP_MS = 5_000;
 /** The kernel counts processor time in hundredths of a second. */
 const TICK_MS = 10;

@@ -146,6 +146,22 @@ export function countText(tasks: readonly PanelTask[]): string {
   return [counted(live, "task"), ...needs].join(" · ");
 }
 
+/** The rows of a text that fit, with an ellipsis; null if all of it fits. */
+export function beginning(text: string, { columns, rows }: { columns: number; rows: number }): string | null {
+  const shown: string[] = [];
+  let left = rows;
+  for (const line of text.split("\n")) {
+    const needed = Math.max(1, Math.ceil(line.length / columns));
+    if (needed > left) {
+      if (left > 0) shown.push(line.slice(0, left * columns));
+      return `${shown.join("\n")} …`;
+    }
+    shown.push(line);
+    left -= needed;
+  }
+  return null;
+}
+
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -5,7 +5,7 @@ import type { Task } from "../../src/model/task.ts";
 import { transition } from "../../src/model/transition.ts";
 import { newTask } from "../../src/testing/sample-task.ts";
 import { panelOptions } from "../../src/tui/panel-options.ts";
-import { countText, detailOf, markOf, type PanelTask, panelTask, timeOf } from "../../src/tui/panel-task.ts";
+import { beginning, countText, detailOf, markOf, type PanelTask, panelTask, timeOf } from "../../src/tui/panel-task.ts";
 import { groupsOf, shownInSidebar, tasksOf } from "../../src/tui/task-groups.ts";
 
 function sampleTask(fields: Partial<Task>): Task {
@@ -101,6 +101,15 @@ test("a session has the tasks that it launched, and those that they launched", (
   expect(tasksOf(tasks, "s").map(({ id }) => id)).toEqual(["a", "b", "c"]);
   expect(tasksOf(tasks, "loop").map(({ id }) => id)).toEqual(["loop"]);
   expect(tasksOf(tasks, "")).toEqual([]);
+});
+
+test("what does not fit is shown in part, and known to be", () => {
+  const room = { columns: 10, rows: 3 };
+  expect(beginning("one\ntwo", room)).toBeNull();
+  expect(beginning("x".repeat(30), room)).toBeNull();
+  expect(beginning("x".repeat(31), room)).toBe(`${"x".repeat(30)} …`);
+  expect(beginning("1\n2\n3\n4", room)).toBe("1\n2\n3 …");
+  expect(beginning(`1\n${"y".repeat(25)}`, room)).toBe(`1\n${"y".repeat(20)} …`);
 });
 
 test("options that cannot be used are replaced by the defaults", () => {

@@ -3,17 +3,22 @@
  * when the dialog opened, so that a key is never for something that came in between; the server refuses an answer to a
  * request that is no longer open. Nobody allows what was not shown whole.
  */
+import { useTerminalDimensions } from "@opentui/solid";
 import { type JSX, onMount, Show } from "solid-js";
 import { messageOf } from "../../model/errors.ts";
 import type { PanelContext } from "../panel-context.ts";
-import { detailOf, markOf, type PanelTask, timeOf } from "../panel-task.ts";
+import { beginning, detailOf, markOf, type PanelTask, timeOf } from "../panel-task.ts";
 import { actionsOf, outcomeOf, type TaskAction } from "../task-actions.ts";
 import { attempt, Safe } from "./safe.tsx";
 import { colourOf } from "./task-line.tsx";
 import { openText } from "./text-dialog.tsx";
 
-const SHOWN_CHARS = 600;
-const SHOWN_LINES = 8;
+/** Of the screen's rows, this share is for the text: the actions need theirs. */
+const TEXT_SHARE = 4;
+const LEAST_ROWS = 3;
+const MOST_COLUMNS = 80;
+/** What the dialog leaves at its sides. */
+const MARGIN = 10;
 
 interface Choice {
   title: string;
@@ -21,7 +26,8 @@ interface Choice {
   onSelect(): void;
 }
 
-export function openTask(panel: PanelContext, id: string, options: { hasRead?: boolean } = {}): void {
+/** `read`: the request whose whole text was shown before. */
+export function openTask(panel: PanelContext, id: string, options: { read?: string } = {}): void {
   const task = panel.state().tasks.find((each) => each.id === id);
   if (task === undefined) {
     panel.api.ui.toast({ message: "This task is no longer in the list.", variant: "warning" });
@@ -30,7 +36,7 @@ export function openTask(panel: PanelContext, id: string, options: { hasRead?: b
   void leaveReceipt(panel, task);
   panel.api.ui.dialog.replace(() => (
     <Safe panel={panel}>
-      <TaskDialog panel={panel} task={task} hasRead={options.hasRead ?? false} />
+      <TaskDialog panel={panel} task={task} hasRead={task.request !== null && task.request.id === options.read} />
     </Safe>
   ));
 }
@@ -50,7 +56,9 @@ function TaskDialog(props: { panel: PanelContext; task: PanelTask; hasRead: bool
   const { api, now } = panel;
   onMount(() => api.ui.dialog.setSize("large"));
   const text = task.request?.text ?? detailOf(task);
-  const isLong = text.length > SHOWN_CHARS || text.split("\n").length > SHOWN_LINES;
+  const { width, height } = useTerminalDimensions()();
+  const columns = Math.max(1, Math.min(MOST_COLUMNS, width - MARGIN));
+  const shown = beginning(text, { columns, rows: Math.max(LEAST_ROWS, Math.floor(height / TEXT_SHARE)) });
   const facts = () => `${markOf(task)} ${task.state} · ${timeOf(task, now())} · ${task.agent} · ${task.place}`;
   return (
     <box>
@@ -60,11 +68,14 @@ function TaskDialog(props: { panel: PanelContext; task: PanelTask; hasRead: bool
         </text>
         <Show when={text !== ""}>
           <text fg={api.theme.current.text} wrapMode="word">
-            {isLong ? shortened(text) : text}
+            {shown ?? text}
           </text>
         </Show>
       </box>
-      <api.ui.DialogSelect title={task.description} options={choicesOf(panel, task, isLong && !props.hasRead)} />
+      <api.ui.DialogSelect
+        title={task.description}
+        options={choicesOf(panel, task, shown !== null && !props.hasRead)}
+      />
     </box>
   );
 }
@@ -77,7 +88,11 @@ function choicesOf(panel: PanelContext, task: PanelTask, mustRead: boolean): Cho
   );
   const text = task.request?.text ?? "";
   const read = choice("Read all of it", () => {
-    openText(panel, { title: task.description, text, onClose: () => openTask(panel, task.id, { hasRead: true }) });
+    openText(panel, {
+      title: task.description,
+      text,
+      onClose: () => openTask(panel, task.id, { read: task.request?.id ?? "" }),
+    });
   });
   const result = choice("Read the result", () => readResult(panel, task));
   const open = choice("Open its session", () => {
@@ -125,9 +140,4 @@ function readResult(panel: PanelContext, task: PanelTask): void {
     openText(panel, { title: task.description, text });
     return null;
   });
-}
-
-function shortened(text: string): string {
-  const lines = text.slice(0, SHOWN_CHARS).split("\n").slice(0, SHOWN_LINES);
-  return `${lines.join("\n")} …`;
 }
