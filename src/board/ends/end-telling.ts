@@ -177,7 +177,7 @@ export class EndTelling {
       const task = await store.task(taskId);
       if (task !== null) ends.push(await readEnd(this.#parts, { handle: await this.#handleOf(task) }));
     }
-    return endText(claim, ends, () => crypto.randomUUID().slice(-12));
+    return endText(claim, ends, () => this.#parts.newId().slice(-12));
   }
 
   async #handleOf({ id, batchId }: Task): Promise<string> {
