@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { type CompiledQuery, Kysely, SqliteDialect } from "kysely";
 import { DailyPrune } from "../../src/daemon/daily-prune.ts";
+import { claudeClient } from "../../src/model/follower.ts";
 import { systemClock } from "../../src/process/clock.ts";
 import { kyselyStore } from "../../src/store/kysely-store.ts";
 import { sqliteStore } from "../../src/store/open.ts";
@@ -107,8 +108,20 @@ test("the daemon prunes after a while and then daily, if a limit is set", async 
     return () => {};
   };
   const log = { info: note, error: note };
-  new DailyPrune({ ...systemClock, after, store, log }, {});
-  expect(timers).toEqual([]);
+  // Without a limit, only what programs do not come back for is given up.
+  const client = claudeClient("gone");
+  await create(store, "followed", { parentSessionId: "", batchId: "other" });
+  await store.followers.add({ handle: "followed", client, way: "hook", callId: null }, 1_000);
+  await store.apply("followed", completed(2_000));
+  const idle = new DailyPrune({ ...systemClock, after, store, log }, {});
+  timers[0]?.work();
+  await idle.stop();
+  expect(await store.task("old")).not.toBeNull();
+  expect(await store.lastNotice("followed")).toMatchObject({
+    state: "dropped",
+    reason: expect.stringContaining("30 days"),
+  });
+  timers.length = 0;
   const prune = new DailyPrune({ ...systemClock, after, store, log }, { olderThanMs: 30 * DAY_MS });
   timers[0]?.work();
   await done.promise;

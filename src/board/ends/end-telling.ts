@@ -5,8 +5,7 @@
  * who waits, and who asked lately, is known here.
  */
 import { claudeClient, type Follower, unknownClient } from "../../model/follower.ts";
-import type { Task } from "../../model/task.ts";
-import { isLive } from "../../model/task.ts";
+import { isLive, type Task } from "../../model/task.ts";
 import { pause } from "../../process/deadline.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 import type { Notice } from "../../store/store.ts";
@@ -64,20 +63,23 @@ export class EndTelling {
     const client = claudeClient(input.session);
     // Hooks of a process that was killed may still wait, but nobody would read what they tell.
     const key = `${client} ${input.process ?? ""}`;
-    const others = this.#waiting.get(key) ?? 0;
     if (input.again !== true) {
       if (input.event === "launch") await this.#bind(client, input);
       if (input.event === "start") await this.#startAgain(client);
-      if (others >= MOST_WAITING[input.event]) return NOTHING;
+      if (this.#hooksOf(key) >= MOST_WAITING[input.event]) return NOTHING;
     }
-    this.#waiting.set(key, others + 1);
+    this.#waiting.set(key, this.#hooksOf(key) + 1);
     try {
       return await this.#wait(client, input, signal);
     } finally {
-      const rest = (this.#waiting.get(key) ?? 1) - 1;
+      const rest = this.#hooksOf(key) - 1;
       if (rest > 0) this.#waiting.set(key, rest);
       else this.#waiting.delete(key);
     }
+  }
+
+  #hooksOf(key: string): number {
+    return this.#waiting.get(key) ?? 0;
   }
 
   async hear(input: Input<"hear_ends">): Promise<OperationOutput<"hear_ends">> {
@@ -177,7 +179,7 @@ export class EndTelling {
       const task = await store.task(taskId);
       if (task !== null) ends.push(await readEnd(this.#parts, { handle: await this.#handleOf(task) }));
     }
-    return endText(claim, ends, () => crypto.randomUUID().slice(-12));
+    return endText(claim, ends, () => this.#parts.newId().slice(-12));
   }
 
   async #handleOf({ id, batchId }: Task): Promise<string> {

@@ -19,6 +19,7 @@ import { boardFlowSuite, boardListSuite } from "./board.ts";
 import { budgetStoreSuite } from "./budgets.ts";
 import { conflictSuite } from "./conflicts.ts";
 import { historySuite, spanSuite, totalsSuite } from "./figures.ts";
+import { followerStoreSuite } from "./followers.ts";
 import { leasesSuite } from "./leases.ts";
 import { feedSuite, storeNoticeSuite } from "./notices.ts";
 import { notificationSuite } from "./notifications.ts";
@@ -76,6 +77,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("queue", () => queueSuite(bed));
     describe("runners", () => runnersSuite(bed));
     describe("steering", () => steeringStoreSuite(bed));
+    describe("followers", () => followerStoreSuite(bed));
     describe("after", () => afterSuite(bed));
     describe("budgets", () => budgetStoreSuite(bed));
     describe("transcripts", () => transcriptSuite(bed));
