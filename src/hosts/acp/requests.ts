@@ -137,7 +137,8 @@ function permissionText({ toolCall }: AcpPermission, name: string): string {
 
 /** Null if it is a permission. */
 function questionsOf({ _meta, toolCall }: AcpPermission): string[] | null {
-  if (recordOf(_meta).qwenInteractionKind !== "user_question") return null;
+  const kinds = [_meta, toolCall._meta].map((meta) => recordOf(meta).qwenInteractionKind);
+  if (!kinds.includes("user_question") && recordOf(toolCall._meta).toolName !== "ask_user_question") return null;
   const { questions } = recordOf(toolCall.rawInput);
   const texts = (Array.isArray(questions) ? questions : []).map((each) => String(recordOf(each).question ?? ""));
   return texts.length > 0 ? texts : [toolCall.title ?? "a question"];
