@@ -127,7 +127,7 @@ function isRejection(reply: Reply): boolean {
   return reply.kind === "permission" ? reply.decision === "reject" : reply.answers === null;
 }
 
-/** A title may be the agent's own words about a command: then the command comes first, since that is what is allowed. */
+/** A title may be the agent's own words: then the command comes first, since that is what is allowed. */
 function permissionText({ toolCall }: AcpPermission, name: string): string {
   const { title, rawInput } = toolCall;
   const { command } = recordOf(rawInput);
@@ -145,8 +145,8 @@ function questionsOf({ _meta, toolCall }: AcpPermission): string[] | null {
 }
 
 /**
- * What the tool wants to run, change or open: all of it, since a rule that allows must fit everything. Without an input,
- * the title is all that is known.
+ * What the tool wants to run, change or open: all of it, since a rule that allows must fit everything. Without an
+ * input, the title is all that is known.
  */
 function subjectsOf({ toolCall }: AcpPermission): string[] {
   const input = recordOf(toolCall.rawInput);
