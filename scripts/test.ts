@@ -29,7 +29,7 @@ async function main(filters: string[]): Promise<boolean> {
   const checks = await runChecks();
   printChecks(checks);
   const files = await testFiles(filters);
-  if (files.some((file) => file.includes("/acp"))) await installAgents(["node", "claude", "codex"]);
+  if (files.some((file) => file.includes("/acp"))) await installAgents(["node", "codex"]);
   const groups = await runGroups(files);
   const requirements: { id: string }[] = await Bun.file(join(root, "test/requirements.json")).json();
   const known = requirements.map(({ id }) => id);

@@ -48,7 +48,10 @@ const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
   { title: "The board", names: ["project", "item", "attempt"] },
   { title: "The daemon", names: ["up", "down", "restart", "open", "link", "mcp", "store", "prune"] },
   { title: "Many machines", names: ["runner", "runners", "token", "audit"] },
-  { title: "Setting up", names: ["install", "config", "notifications", "doctor", "completion", "version", "help"] },
+  {
+    title: "Setting up",
+    names: ["install", "config", "notifications", "doctor", "agents", "completion", "version", "help"],
+  },
 ];
 
 const MAX_WIDTH = 100;

@@ -1,8 +1,8 @@
 /**
  * The ACP host: any agent that speaks the Agent Client Protocol, as an agent of this host. A session belongs to one
  * agent; at work it has one process, idle it has none. Everything that is known about a session is in our own
- * transcript of it: the protocol gives no message ids, no acknowledgement and no way to ask later. Therefore nothing can
- * be added to or cut from a session: no `notify`, no `steer`, no `fork`, no `condense`.
+ * transcript of it: the protocol gives no message ids, no acknowledgement and no way to ask later. Therefore nothing
+ * can be added to or cut from a session: no `notify`, no `steer`, no `fork`, no `condense`.
  */
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Evidence } from "../../model/evidence.ts";

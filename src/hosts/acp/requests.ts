@@ -127,7 +127,7 @@ function isRejection(reply: Reply): boolean {
   return reply.kind === "permission" ? reply.decision === "reject" : reply.answers === null;
 }
 
-/** A title may be the agent's own words about a command: then the command comes first, since that is what is allowed. */
+/** A title may be the agent's own words: then the command comes first, since that is what is allowed. */
 function permissionText({ toolCall }: AcpPermission, name: string): string {
   const { title, rawInput } = toolCall;
   const { command } = recordOf(rawInput);
@@ -137,15 +137,16 @@ function permissionText({ toolCall }: AcpPermission, name: string): string {
 
 /** Null if it is a permission. */
 function questionsOf({ _meta, toolCall }: AcpPermission): string[] | null {
-  if (recordOf(_meta).qwenInteractionKind !== "user_question") return null;
+  const kinds = [_meta, toolCall._meta].map((meta) => recordOf(meta).qwenInteractionKind);
+  if (!kinds.includes("user_question") && recordOf(toolCall._meta).toolName !== "ask_user_question") return null;
   const { questions } = recordOf(toolCall.rawInput);
   const texts = (Array.isArray(questions) ? questions : []).map((each) => String(recordOf(each).question ?? ""));
   return texts.length > 0 ? texts : [toolCall.title ?? "a question"];
 }
 
 /**
- * What the tool wants to run, change or open: all of it, since a rule that allows must fit everything. Without an input,
- * the title is all that is known.
+ * What the tool wants to run, change or open: all of it, since a rule that allows must fit everything. Without an
+ * input, the title is all that is known.
  */
 function subjectsOf({ toolCall }: AcpPermission): string[] {
   const input = recordOf(toolCall.rawInput);

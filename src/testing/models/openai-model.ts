@@ -1,7 +1,8 @@
 /**
- * The scripted model in OpenAI's format: chat completions, for OpenCode. Invariant: the header `x-session-affinity`
- * identifies a session (without it, the first script that its prompts name), which follows the script that its prompts name with `[[script:NAME]]`. Recording, holding and
- * answering requests is shared by all formats, and is not done here.
+ * The scripted model in OpenAI's format: chat completions, for OpenCode and others. Invariant: the header
+ * `x-session-affinity` identifies a session (without it, the first script that its prompts name), which follows the
+ * script that its prompts name with `[[script:NAME]]`. Recording, holding and answering requests is shared by all
+ * formats, and is not done here.
  */
 import { type ChatBody, ChatRequest, chatRefusal } from "./chat-request.ts";
 import { type ChatUsage, chatErrorResponse, completion, stream } from "./chat-response.ts";

@@ -1,6 +1,6 @@
 /**
- * Where the programs of ACP agents are for tests: pinned versions from npm, in a cache outside of this project. They are
- * installed before the tests run (`scripts/testing/acp-agents.ts`); nothing is installed here.
+ * Where the programs of ACP agents are for tests: pinned versions from npm, in a cache outside of this project. They
+ * are installed before the tests run (`scripts/testing/acp-agents.ts`); nothing is installed here.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * What a person can set for an ACP agent, in `agents.known` of the configuration: another program, arguments, variables,
- * mode, model, MCP servers; or a whole agent that is not in the table. The schema judges; nothing is started.
+ * What a person can set for an ACP agent, in `agents.known` of the configuration: another program, arguments,
+ * variables, mode, model, MCP servers; or a whole agent that is not in the table. The schema judges; nothing is
+ * started.
  */
 import { z } from "zod";
 import { PROFILES, type ProfileName } from "../profiles/profiles.ts";

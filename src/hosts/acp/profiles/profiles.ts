@@ -45,6 +45,8 @@ const codex: AcpProfile = {
 const qwen: AcpProfile = {
   ...STRICT,
   toolName: (update) => textIn(update._meta, "toolName") ?? update.title,
+  // The content wraps the output in a report about the command.
+  toolOutput: ({ rawOutput }) => textIn(rawOutput, "output"),
   callTokens(update) {
     const usage = recordOf(update._meta).usage;
     if (usage === undefined || update.sessionUpdate !== "agent_message_chunk") return null;

@@ -24,8 +24,8 @@ export type OptionalHostMember =
 export type Absent = Partial<Record<OptionalHostMember, string>>;
 
 /**
- * `open` is called once; all cases share the host, each with its own sessions. `lacks`: what the program behind the host
- * cannot do, each with its reason; cases about it are left out, or check what holds instead.
+ * `open` is called once; all cases share the host, each with its own sessions. `lacks`: what the program behind the
+ * host cannot do, each with its reason; cases about it are left out, or check what holds instead.
  */
 export function hostConformance(
   name: string,

@@ -10,6 +10,7 @@ const shell = (command: string) => call("run_shell_command", { command, descript
 export const gemini: TestedAgent = {
   name: "gemini",
   showTool: "run_shell_command",
+  empties: 6,
   async prepare({ home }) {
     const model = startGeminiModel();
     const settings = {

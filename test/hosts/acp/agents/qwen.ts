@@ -11,6 +11,7 @@ const shell = (command: string) =>
 export const qwen: TestedAgent = {
   name: "qwen",
   showTool: "run_shell_command",
+  empties: 6,
   async prepare({ home }) {
     const model = startOpenAiModel();
     const settings = { security: { auth: { selectedType: "openai" } }, general: { disableAutoUpdate: true } };

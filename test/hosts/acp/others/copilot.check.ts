@@ -6,6 +6,7 @@ import { modelErrorSuite } from "../model-errors.ts";
 
 hostConformance("acp: copilot", () => acpBed(copilot), ABSENT, {
   ...ALL_LACK,
+  emptyAnswers: "Copilot reports an empty answer as an error",
   questions: "Copilot offers no tool for them",
 });
 

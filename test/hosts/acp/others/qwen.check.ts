@@ -6,6 +6,7 @@ import { modelErrorSuite } from "../model-errors.ts";
 
 hostConformance("acp: qwen", () => acpBed(qwen), ABSENT, {
   ...ALL_LACK,
+  toolOutputs: "Qwen Code changes the lines that its shell printed",
   emptyAnswers: "Qwen Code reports an empty answer as an error",
 });
 
