@@ -44,9 +44,12 @@ export type {
   TaskClaimed,
   TaskEdited,
   TaskEvent,
+  TaskEventType,
   TaskResumed,
 } from "./model/events.ts";
 export type { Evidence } from "./model/evidence.ts";
+export type { Follower, TellingWay } from "./model/follower.ts";
+export type { StoppedTask } from "./model/inbox.ts";
 export type { Limits, RunLimits, StallPolicy } from "./model/limits.ts";
 export type { Message, MessagePart, ToolPart } from "./model/message.ts";
 export type { NotificationContent, NotificationKind, NotifiedKind } from "./model/notifications/notification.ts";
@@ -89,6 +92,7 @@ export type {
 } from "./store/board/records.ts";
 export type { BudgetChange, BudgetQuery, BudgetRecords } from "./store/budgets/records.ts";
 export type { RemoteCall, RemoteCallProgress, RemoteCallRecords, RemoteCallState } from "./store/calls/records.ts";
+export type { FollowerRecords, ToldNotices } from "./store/followers/records.ts";
 export type {
   ChannelPosition,
   NewNotification,

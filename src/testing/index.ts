@@ -20,7 +20,7 @@ export type { Clock } from "../process/clock.ts";
 export type * from "../seam-types.ts";
 export { type ClaudeHome, type ClaudeHomeOptions, claudeEnvironment } from "./claude-home.ts";
 export { type Absent, hostConformance, type OptionalHostMember } from "./conformance/host/host-conformance.ts";
-export type { HostBed } from "./conformance/host/stage.ts";
+export type { HostAbility, HostBed, Lacks } from "./conformance/host/stage.ts";
 export { type OpenStore, storeConformance } from "./conformance/store/store-conformance.ts";
 export { type AnthropicModel, type AnthropicModelOptions, startAnthropicModel } from "./models/anthropic-model.ts";
 export type { ChatBody, ChatContent, ChatMessage, ChatRequest, ChatToolCall } from "./models/chat-request.ts";

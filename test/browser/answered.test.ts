@@ -62,7 +62,7 @@ test("a tab and the command line tell each other", async () => {
   const first = await launch("Asks\n!ask Which colour?\n!wait never.txt");
   const [one] = await tabs(first);
   expect(await bed.cli("answer", first, "red")).toMatchObject({ code: 0 });
-  await note(one).getByText("Already answered, from the command line").waitFor();
+  await note(one).getByText('Already answered "red", from the command line').waitFor();
   await bed.client.cancel(first);
   const second = await launch("Asks\n!permit Delete the prices\n!wait never.txt");
   const [tab] = await tabs(second);

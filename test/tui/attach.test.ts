@@ -1,7 +1,7 @@
 /** The panel in a screen that is attached to another process: it finds that one's server on the same machine. */
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "../../src/client/client.ts";
 import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
@@ -23,7 +23,10 @@ terminalTest(
     const { home, directory } = serving;
     const tui = await startTui({ home, directory, model, args: ["attach", serving.url], columns: 100 });
     try {
-      const { url, token, pid } = JSON.parse(readFileSync(join(tui.data, "server.json"), "utf8"));
+      // Its server starts with the first session that the screen asks for.
+      const file = join(tui.data, "server.json");
+      while (!existsSync(file)) await Bun.sleep(50);
+      const { url, token, pid } = JSON.parse(readFileSync(file, "utf8"));
       expect(pid).toBe(serving.pid);
       const client = createClient({ url, token });
       const launch = { description: "Walk", prompt: "Go. [[script:ask]]", agent: "general" };
