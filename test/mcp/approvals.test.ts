@@ -90,10 +90,10 @@ test("a directory outside all projects needs a person's approval, even behind a 
   expect(asked.map(({ directory }) => directory).sort()).toEqual([folder, repository].sort());
   expect(existsSync(join(folder, "out.txt"))).toBe(false);
   // Opening a host in a folder would load the folder's configuration.
-  const { executors } = await model.call("list_executors", { directory: folder });
-  expect(executors.find(({ executor }) => executor === "SCRIPTED")?.variants).toEqual(
-    (await model.call("list_executors", { directory: "/nowhere" })).executors[2]?.variants ?? [],
-  );
+  const variants = async (directory: string) =>
+    (await model.call("list_executors", { directory })).executors.find(({ executor }) => executor === "SCRIPTED")
+      ?.variants;
+  expect(await variants(folder)).toEqual(await variants("/nowhere"));
   for (const { approval_id } of asked) await bed.person("decide_approval", { approval_id, decision: "approve" });
   const { handle } = await model.call("launch_task", launch(link));
   await model.call("wait_tasks", { handles: [handle], wait_ms: 20_000 });
