@@ -48,10 +48,10 @@ export type {
   TaskResumed,
 } from "./model/events.ts";
 export type { Evidence } from "./model/evidence.ts";
-export type { Follower, TellingWay } from "./model/follower.ts";
 export type { StoppedTask } from "./model/inbox.ts";
 export type { Limits, RunLimits, StallPolicy } from "./model/limits.ts";
 export type { Message, MessagePart, ToolPart } from "./model/message.ts";
+export type { Follower, TellingWay } from "./model/notifications/follower.ts";
 export type { NotificationContent, NotificationKind, NotifiedKind } from "./model/notifications/notification.ts";
 export type { Progress, Tokens } from "./model/progress.ts";
 export type { AskedTool } from "./model/request-policy.ts";

@@ -13,7 +13,7 @@ export interface GroupReport {
   name: string;
   files: string[];
   tests: TestResult[];
-  /** Processor time of the group and of what it started and waited for. Busy machines make only the wall time longer. */
+  /** Processor time of the group and of what it started and waited for: a busy machine does not change it. */
   cpuSeconds: number;
   /** Why the group itself failed, beyond its tests. */
   crash?: string;

@@ -74,7 +74,7 @@ export async function ensureDaemon(
   }
 }
 
-/** Finds the daemon, or starts one in place of a daemon that died. Rejects with `daemon_unavailable` if it was stopped. */
+/** Finds the daemon, or starts one in place of one that died. Rejects with `daemon_unavailable` if it was stopped. */
 export async function findOrRevive(
   directory: string,
   options: { signal?: AbortSignal | undefined } = {},

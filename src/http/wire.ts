@@ -6,9 +6,9 @@
 import type { StoredNotification } from "../engine/notifications/notifier.ts";
 import type { FleetRunner, QueuePlace } from "../engine/queue/fleet.ts";
 import type { Figures, Group, Overview } from "../engine/watching/overview.ts";
-import { clientText, isClient } from "../model/follower.ts";
 import type { InboxEntry } from "../model/inbox.ts";
 import type { Message, MessagePart } from "../model/message.ts";
+import { clientText, isClient } from "../model/notifications/follower.ts";
 import type { SteeringMessage } from "../model/steering.ts";
 import type { PhaseDetail, Run, Task } from "../model/task.ts";
 import type { TaskCourse } from "../model/task-course.ts";

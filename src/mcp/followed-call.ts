@@ -3,7 +3,7 @@
  * and how. The launch has happened, so nothing that fails here makes its call fail.
  */
 import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
-import { unknownClient } from "../model/follower.ts";
+import { unknownClient } from "../model/notifications/follower.ts";
 import type { BoardOperationName } from "../protocol/operations.ts";
 import { createdTask, handleOf, offersTasks } from "./mcp-tasks.ts";
 import type { McpOptions } from "./server.ts";

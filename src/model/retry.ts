@@ -1,7 +1,7 @@
 /**
  * Events that mean something else for a task of the queue. An interrupted run starts again instead of ending: only if
- * its launch asked for that, since the prompt may have had effects. What waits for a runner is cancelled at once: nobody
- * drives it who could. Pure.
+ * its launch asked for that, since the prompt may have had effects. What waits for a runner is cancelled at once:
+ * nobody drives it who could. Pure.
  */
 import type { TaskEvent } from "./events.ts";
 import { CANCELLED, isInterruption } from "./evidence.ts";

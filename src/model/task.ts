@@ -161,6 +161,11 @@ export function isLive(status: Status): boolean {
   return status === "running" || status === "resumed";
 }
 
+/** The status of a task when that run has ended, or until then. */
+export function statusAfter(run: Pick<Run, "outcome"> | null): Status {
+  return run?.outcome ?? "running";
+}
+
 /** Whether the task waits to be started, by a runner or by whoever has its folder open, and has no session yet. */
 export function awaitsRunner({ status, sessionId }: Pick<Task, "status" | "sessionId">): boolean {
   return isLive(status) && sessionId === "";

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { type CompiledQuery, Kysely, SqliteDialect } from "kysely";
 import { DailyPrune } from "../../src/daemon/daily-prune.ts";
-import { claudeClient } from "../../src/model/follower.ts";
+import { claudeClient } from "../../src/model/notifications/follower.ts";
 import { systemClock } from "../../src/process/clock.ts";
 import { kyselyStore } from "../../src/store/kysely-store.ts";
 import { sqliteStore } from "../../src/store/open.ts";

@@ -1,4 +1,4 @@
-/** The built file loads in OpenCode only if it has a certain form; a link in development would hide that it does not. */
+/** The built file loads in OpenCode only if it has a certain form; a link in development would hide that. */
 import { expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";

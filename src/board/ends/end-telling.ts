@@ -4,7 +4,7 @@
  * the session has read it; until then a session that starts again is told once more. The notices are in the store; only
  * who waits, and who asked lately, is known here.
  */
-import { claudeClient, type Follower, unknownClient } from "../../model/follower.ts";
+import { claudeClient, type Follower, unknownClient } from "../../model/notifications/follower.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { pause } from "../../process/deadline.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";

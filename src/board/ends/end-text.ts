@@ -2,7 +2,7 @@
  * What hooks tell the model of a session of Claude Code. The first line names the claim: the hook that sees it in what
  * the session reads reports it as read. Pure.
  */
-import { claimText } from "../../model/follower.ts";
+import { claimText } from "../../model/notifications/follower.ts";
 import { asLine, framed, type NewMark } from "../../model/text/foreign-text.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 

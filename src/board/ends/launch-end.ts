@@ -4,7 +4,7 @@
  * follows them.
  */
 import type { Attempt } from "../../model/board.ts";
-import { isLive, type Run, type Task } from "../../model/task.ts";
+import { isLive, type Run, statusAfter, type Task } from "../../model/task.ts";
 import { asLine } from "../../model/text/foreign-text.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 import type { AttemptStart } from "../attempts/attempt-start.ts";
@@ -37,7 +37,7 @@ export async function readEnd(parts: BoardParts, { handle }: Input<"read_end">):
   };
   const answered = attempt
     ? { task_id: attempt.workItemId, attempt_id: attempt.id }
-    : { handle, status: run?.outcome ?? "running" };
+    : { handle, status: statusAfter(run) };
   const changes = isOver && task !== null && attempt === null ? await parts.taskWorktrees.textOf(task) : null;
   const outcome = isOver ? { result: run.result?.slice(0, RESULT) ?? null, error: run.error } : {};
   return { ...end, answer: { ...answered, ...outcome, ...(changes !== null && { changes }) } };

@@ -3,7 +3,7 @@
  * printed.
  */
 import manifest from "../../../package.json" with { type: "json" };
-import { claudeClient } from "../../model/follower.ts";
+import { claudeClient } from "../../model/notifications/follower.ts";
 import { DEPTH_VARIABLE, readDepth } from "../../protocol/call-origin.ts";
 import type { Command } from "../command.ts";
 import { daemonCall, daemonPoll } from "../daemon-call.ts";

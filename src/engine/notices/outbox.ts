@@ -5,7 +5,7 @@
  */
 import type { HostEvent } from "../../hosts/host.ts";
 import { messageOf } from "../../model/errors.ts";
-import { isClient } from "../../model/follower.ts";
+import { isClient } from "../../model/notifications/follower.ts";
 import { isSameMachine } from "../../process/machine.ts";
 import type { EngineContext } from "../context.ts";
 import { endDead } from "../recovery/orphans.ts";

@@ -1,6 +1,6 @@
 /**
- * How a launched task ended, for programs that are told about it: the MCP server, for clients that follow a launch as an
- * MCP task, and the hooks of Claude Code, for its other sessions. A handle is what the launch answered with: that of a
+ * How a launched task ended, for programs that are told about it: the MCP server, for clients that follow a launch as
+ * an MCP task, and the hooks of Claude Code, for its other sessions. A handle is what the launch answered with: that of a
  * task, or the id of an attempt. No behaviour.
  */
 import { z } from "zod";

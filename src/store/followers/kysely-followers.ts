@@ -4,7 +4,7 @@
  * hooks of a session never tell the same one.
  */
 import { type Kysely, sql } from "kysely";
-import { type Follower, isClient, type TellingWay } from "../../model/follower.ts";
+import { type Follower, isClient, type TellingWay } from "../../model/notifications/follower.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import type { RowOf, Schema } from "../schema.ts";

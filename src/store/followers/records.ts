@@ -1,5 +1,5 @@
 /** The part of the store for programs that follow what they launched: who they are, and what they are told. */
-import type { Follower, TellingWay } from "../../model/follower.ts";
+import type { Follower, TellingWay } from "../../model/notifications/follower.ts";
 import type { Notice } from "../store.ts";
 
 /** Which notices: all of a message, or the one about a launch. */

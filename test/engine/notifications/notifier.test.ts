@@ -1,9 +1,7 @@
 /** What receivers on loopback get from a real store: exactly what the settings say, once each in the normal case. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { PERSON } from "../../../src/engine/launch.ts";
 import type { ChannelSettings } from "../../../src/engine/notifications/notification-settings.ts";
-import { enqueueTask } from "../../../src/engine/queue/enqueue.ts";
 import { NO_LIMITS } from "../../../src/model/budgets/budget.ts";
 import type { TaskEvent } from "../../../src/model/events.ts";
 import { noProgress } from "../../../src/model/progress.ts";
@@ -12,18 +10,6 @@ import { completed, create } from "../../../src/testing/sample-task.ts";
 import { allIn, asking, failure, whenStored } from "./events.ts";
 import { notifierBed } from "./notifier-bed.ts";
 import { receiver } from "./receiver.ts";
-
-const NEXT = {
-  description: "Next",
-  prompt: "go on",
-  batch: null,
-  limits: {},
-  host: "scripted",
-  agent: "explore",
-  folder: { directory: "/repo", repository: null, bound: null },
-  isOnlyHere: true,
-  choices: {},
-};
 
 // A busy machine needs a while.
 setDefaultTimeout(30_000);
@@ -103,27 +89,6 @@ describe("channels", () => {
       expect(headers.get("webhook-signature")).toBe(`v1,${signed}`);
     }
     expect(new Set(hook.received.map(({ json }) => json.id)).size).toBe(4);
-  });
-
-  test("a task that cannot start without a decision of a person is told", async () => {
-    const { store, clock, notifier } = await notifierBed();
-    const hook = receiver();
-    await notifier({ channels: { ops: { type: "webhook", url: hook.url } }, rules: [{ kinds: ["needs_you"] }] });
-    const at = clock.now();
-    await create(store, "first", { parentSessionId: "" });
-    const after = { tasks: ["first"], ifFailed: "wait" } as const;
-    await enqueueTask({ store, machine: "", now: () => at, newId: (prefix) => `${prefix}_next` }, PERSON, {
-      ...NEXT,
-      after,
-    });
-    await store.apply("first", failure(at));
-    await hook.has(1);
-    expect(hook.received[0]?.json).toMatchObject({
-      kind: "needs_you",
-      title: "Needs you: Next",
-      task: { id: "tsk_next" },
-    });
-    expect(hook.received[0]?.json.text).toContain("first");
   });
 
   test("a budget is told once when it is nearly used up, once when it is, and without details only that", async () => {

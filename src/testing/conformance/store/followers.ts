@@ -1,6 +1,6 @@
 /** The part of the store suite about programs that follow what they launched: each end is one notice, told once. */
 import { expect, test } from "bun:test";
-import { claudeClient, type Follower } from "../../../model/follower.ts";
+import { claudeClient, type Follower } from "../../../model/notifications/follower.ts";
 import type { Store } from "../../../store/store.ts";
 import { completed, create, resumed } from "../../sample-task.ts";
 import type { StoreBed } from "./store-bed.ts";

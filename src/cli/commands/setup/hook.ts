@@ -6,13 +6,13 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
-import { claimsIn } from "../../model/follower.ts";
-import { identityOf, isAlive, type ProcessIdentity } from "../../process/liveness.ts";
-import { DEPTH_VARIABLE, readDepth } from "../../protocol/call-origin.ts";
-import type { CallOperation, OperationInput } from "../../protocol/operations.ts";
-import type { Command, Invocation } from "../command.ts";
-import { daemonPoll } from "../daemon-call.ts";
-import { EXIT } from "../exit-codes.ts";
+import { claimsIn } from "../../../model/notifications/follower.ts";
+import { identityOf, isAlive, type ProcessIdentity } from "../../../process/liveness.ts";
+import { DEPTH_VARIABLE, readDepth } from "../../../protocol/call-origin.ts";
+import type { CallOperation, OperationInput } from "../../../protocol/operations.ts";
+import type { Command, Invocation } from "../../command.ts";
+import { daemonPoll } from "../../daemon-call.ts";
+import { EXIT } from "../../exit-codes.ts";
 
 const EVENTS = ["launch", "start", "prompt"] as const;
 type HookEvent = (typeof EVENTS)[number];
