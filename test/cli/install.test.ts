@@ -36,7 +36,7 @@ function inHome(text: string | null, file = ".config/opencode/opencode.json") {
   const path = join(world.home, file);
   mkdirSync(dirname(path), { recursive: true });
   if (text !== null) writeFileSync(path, text);
-  return { ...world, path, read: () => readFileSync(path, "utf8"), folderNow: () => readdirSync(dirname(path)) };
+  return { ...world, path, read: () => readFileSync(path, "utf8"), folderNow: () => readdirSync(dirname(path)).sort() };
 }
 
 describe("install opencode", () => {

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { addressOf, STATUS_ADDRESSES } from "../../src/protocol/addresses.ts";
+import { endOperations } from "../../src/protocol/board/ends.ts";
 import { BOARD_OPERATIONS, OPERATIONS } from "../../src/protocol/operations.ts";
 
 const names = Object.keys(OPERATIONS);
@@ -18,9 +19,10 @@ test("every operation has an address of its own, and its input travels as the ad
   }
 });
 
-test("an operation is for models, as a tool, or for people, and what changes something needs the token", () => {
+test("an operation is for models, as a tool, for people, or for what tells ends, and what changes something needs the token", () => {
   for (const [name, operation] of Object.entries(BOARD_OPERATIONS)) {
-    expect([name, operation.toolset === undefined]).toEqual([name, operation.peopleOnly === true]);
+    const isForTelling = Object.hasOwn(endOperations, name);
+    expect([name, operation.toolset === undefined]).toEqual([name, isForTelling || operation.peopleOnly === true]);
   }
   for (const [name, { access }] of Object.entries(OPERATIONS)) {
     expect([name, access === "token"]).toEqual([name, addressOf(name).method === "POST"]);

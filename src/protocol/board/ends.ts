@@ -1,7 +1,7 @@
 /**
  * How a launched task ended, for programs that are told about it: the MCP server, for clients that follow a launch as
- * an MCP task, and the hooks of Claude Code, for its other sessions. A handle is what the launch answered with: that of a
- * task, or the id of an attempt. No behaviour.
+ * an MCP task, and the hooks of Claude Code, for its other sessions. A handle is what the launch answered with: that of
+ * a task, or the id of an attempt. No behaviour.
  */
 import { z } from "zod";
 import { text, time, waitMs } from "../fields.ts";
@@ -12,7 +12,7 @@ const handle = text("A launched task, or an attempt", 200);
 export const endOperations = {
   read_end: boardOperation({
     title: "Read how a launch ended",
-    role: "read",
+    role: "launch",
     description: "Says how the first run of a launched task or of an attempt ended, or that it has not.",
     isReceipt: true,
     input: z.object({ handle }),
