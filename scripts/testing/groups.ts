@@ -45,8 +45,6 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/store/sqlite", weight: 10 },
   { folder: "test/store/tasks-json/", weight: 10 },
   { folder: "test/store/", weight: 2 },
-  { folder: "test/claude-parent/terminal", weight: 85 },
-  { folder: "test/claude-parent/", weight: 40 },
   { folder: "test/mcp/tasks/", weight: 25 },
   { folder: "test/mcp/agents", weight: 24 },
   { folder: "test/mcp/inspector", weight: 18 },
