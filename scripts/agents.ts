@@ -1,6 +1,6 @@
 /**
  * `npm run agents`: installs the ACP agents that the tests know, in pinned versions, into a cache, and runs the host
- * suite and the failures of models on all of them. `npm test` does so for Codex only, the lightest of them. Arguments
+ * suite and the failures of models on all of them. `npm test` runs only scenarios on Codex, the lightest. Arguments
  * are names of agents; `-- --install` only installs.
  */
 import { dirname } from "node:path";

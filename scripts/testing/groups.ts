@@ -32,8 +32,6 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/browser/board", weight: 32 },
   { folder: "test/browser/parse-diff", weight: 1 },
   { folder: "test/browser/", weight: 10 },
-  { folder: "test/hosts/acp/codex", weight: 200 },
-  { folder: "test/hosts/acp/runs", weight: 110 },
   { folder: "test/hosts/claude/claude-host", weight: 45 },
   { folder: "test/hosts/opencode/server", weight: 33 },
   { folder: "test/hosts/opencode/opencode-host", weight: 29 },
