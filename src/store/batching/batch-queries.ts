@@ -3,6 +3,8 @@
  * PostgreSQL only.
  */
 import { type Kysely, type RawBuilder, sql } from "kysely";
+import { linkedBudgets } from "../budgets/budget-reads.ts";
+import type { BudgetRow } from "../budgets/rows.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import type { RowOf, Schema } from "../schema.ts";
 import { tryLockOf } from "../sql/lock.ts";
@@ -115,6 +117,10 @@ function assigned(names: readonly string[]): Record<string, RawBuilder<never>> {
 
 export const selectTasks = preparedQuery<Ids, TaskRow>((kysely, { ids }) =>
   withNewestRun(kysely.selectFrom("tasks")).select(taskRowColumns(null)).where(sql<boolean>`tasks.id = any(${ids})`),
+);
+
+export const selectChains = preparedQuery<Ids, BudgetRow & { task_id: string }>((kysely, { ids }) =>
+  linkedBudgets(kysely).where(sql<boolean>`task_budgets.task_id = any(${ids})`),
 );
 
 /** Where to look for what ties changes to more rows than a batch writes. */

@@ -104,15 +104,21 @@ export async function readStopped(kysely: Kysely<Schema>, ids: readonly string[]
 
 export async function readChains(kysely: Kysely<Schema>, taskIds: readonly string[]): Promise<Map<string, Chain>> {
   if (taskIds.length === 0) return new Map();
-  const rows = await kysely
+  return chainsOf(await linkedBudgets(kysely).where("task_budgets.task_id", "in", taskIds).execute());
+}
+
+/** Budgets with the tasks that count in them, those of each task in the order of its chain. */
+export function linkedBudgets(kysely: Kysely<Schema>) {
+  return kysely
     .selectFrom("task_budgets")
     .innerJoin("budgets", "budgets.id", "task_budgets.budget_id")
     .select(BUDGET_COLUMNS.map((name) => `budgets.${name}` as const))
     .select("task_budgets.task_id")
-    .where("task_budgets.task_id", "in", taskIds)
     .orderBy("task_budgets.task_id")
-    .orderBy("task_budgets.rank")
-    .execute();
+    .orderBy("task_budgets.rank");
+}
+
+export function chainsOf(rows: readonly (BudgetRow & { task_id: string })[]): Map<string, Chain> {
   const byTask = Map.groupBy(rows, ({ task_id }) => task_id);
   return new Map([...byTask].map(([taskId, own]) => [taskId, own.map(budgetOf)]));
 }

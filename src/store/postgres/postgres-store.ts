@@ -7,6 +7,7 @@ import { migrate } from "../migrations/migrations.ts";
 import type { PostgresOptions } from "../open.ts";
 import { prepare } from "../prepare.ts";
 import type { Store } from "../store.ts";
+import { withGatheredReads } from "./gathered-reads.ts";
 import { pgBossLines } from "./pg-boss-lines.ts";
 import { postgresDatabase } from "./postgres-database.ts";
 
@@ -17,5 +18,5 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     await refuseIfIncomplete(database);
   });
   const { schema = "asyncagents" } = options;
-  return kyselyStore(database, pgBossLines({ schema, read: database.read }));
+  return withGatheredReads(kyselyStore(database, pgBossLines({ schema, read: database.read })), database);
 }
