@@ -1,6 +1,6 @@
 /**
- * What every ACP agent does when its model fails, and must never be taken for success: each status for ever, and a
- * stream that is always cut, and a failure after a tool call. Agents that retry in silence are ended by the limit for silence.
+ * What every ACP agent does when its model fails, and must never be taken for success: each status for ever, a stream
+ * that is always cut, and a failure after a tool call. Agents that retry in silence are ended by the limit for silence.
  */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
