@@ -9,7 +9,7 @@ import { Glob } from "bun";
 import { ensureBrowser } from "./browser.ts";
 import { build } from "./build.ts";
 import { printChecks, runChecks } from "./check.ts";
-import { installAgents } from "./testing/acp-agents.ts";
+import { installAgents, TESTED_BY_DEFAULT } from "./testing/acp-agents.ts";
 import { type GroupReport, startGroup, type TestGroup } from "./testing/group-run.ts";
 import { splitIntoGroups } from "./testing/groups.ts";
 import { capabilities } from "./testing/requirements.ts";
@@ -29,7 +29,7 @@ async function main(filters: string[]): Promise<boolean> {
   const checks = await runChecks();
   printChecks(checks);
   const files = await testFiles(filters);
-  if (files.some((file) => file.includes("/acp"))) await installAgents(["node", "codex"]);
+  if (files.some((file) => file.includes("/acp"))) await installAgents(TESTED_BY_DEFAULT);
   const groups = await runGroups(files);
   const requirements: { id: string }[] = await Bun.file(join(root, "test/requirements.json")).json();
   const known = requirements.map(({ id }) => id);

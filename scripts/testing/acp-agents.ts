@@ -25,19 +25,35 @@ export function agentFolder(name: PackagedAgent): string {
   return join(CACHE, `${name}@${AGENT_PACKAGES[name][1]}`);
 }
 
-/** Installs those that are missing. Throws if npm fails. */
+/** Those that `npm test` runs: the ones that cost the least processor time. */
+export const TESTED_BY_DEFAULT: readonly PackagedAgent[] = ["node", "codex", "claude", "copilot"];
+
+/** Installs those that are missing. Throws if npm fails, with what to do. */
 export async function installAgents(names: readonly PackagedAgent[]): Promise<void> {
   for (const name of names) {
     const folder = agentFolder(name);
     if (existsSync(folder)) continue;
     await mkdir(CACHE, { recursive: true });
     const draft = await mkdtemp(join(CACHE, `${name}-`));
-    console.error(`Installing ${AGENT_PACKAGES[name].join("@")} for tests, into ${CACHE}.`);
-    await writeFile(join(draft, "package.json"), "{}");
-    const what = ["--no-audit", "--no-fund", "--engine-strict=false", AGENT_PACKAGES[name].join("@")];
-    const npm = Bun.spawn(["npm", "install", "--prefix", draft, ...what], { stdio: ["ignore", "ignore", "inherit"] });
-    if ((await npm.exited) !== 0) throw new Error(`npm could not install ${AGENT_PACKAGES[name].join("@")}`);
-    // Another run may have been faster; then its folder is as good.
-    await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }));
+    try {
+      await install(AGENT_PACKAGES[name].join("@"), draft);
+      // Another run may have been faster; then its folder is as good.
+      await rename(draft, folder).catch(() => {});
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+    }
   }
+}
+
+async function install(what: string, folder: string): Promise<void> {
+  console.error(`Installing ${what} for tests, into ${CACHE}.`);
+  await writeFile(join(folder, "package.json"), "{}");
+  // A registry that cannot be reached is reported in a minute, not in five.
+  const options = ["--no-audit", "--no-fund", "--engine-strict=false", "--loglevel=error", "--fetch-retries=1"];
+  const npm = Bun.spawn(["npm", "install", "--prefix", folder, ...options, "--fetch-timeout=60000", what], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  if ((await npm.exited) === 0) return;
+  const next = `Is the npm registry reachable (\`npm ping\`)? It is needed once; you can also copy ${CACHE} from another machine, or name such a folder in ASYNCAGENTS_AGENTS_CACHE.`;
+  throw new Error(`npm could not install ${what}. ${next}`);
 }

@@ -1,9 +1,9 @@
 /**
  * Ends a program and everything that it started, even if this process dies first, in whatever way. A program may start
  * others in a session of their own, which a signal to its process group does not reach; therefore all of them carry a
- * mark in their environment.
+ * mark in their environment. Those that have dropped it are found as descendants, while the program lives.
  * Invariant: after the watcher has acted, none of them is left (on Linux; elsewhere the process group; on Windows it
- * does nothing).
+ * does nothing). What has left its session, its environment and its parent escapes.
  */
 import { spawn } from "node:child_process";
 
@@ -14,10 +14,15 @@ interface ProcessMark {
 }
 
 // Standard input closes when the guard is told to act, or when this process has died. In both cases everything must
-// end. One of the programs may be starting another, so the search is repeated until none is found.
+// end. Descendants are looked for first: they are nobody's when their parents are gone. One of the programs may be
+// starting another, so the search by mark is repeated until none is found.
 const GUARD = `
 read -r _
+below=$(cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\\([0-9]*\\) (.*) [A-Za-z] \\([0-9]*\\) .*/\\1 \\2/p' | awk -v top="$1" '
+  { parent[$1] = $2 }
+  END { for (pid in parent) { at = pid; while (at in parent && at != top) at = parent[at]; if (at == top) print pid } }')
 kill -9 -- "-$1" 2>/dev/null
+for pid in $below; do kill -9 "$pid" 2>/dev/null; done
 for round in 1 2 3 4 5; do
   found=$(grep -lzxF "$2=$3" /proc/[0-9]*/environ 2>/dev/null)
   [ -n "$found" ] || break

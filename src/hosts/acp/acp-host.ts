@@ -18,6 +18,8 @@ import type {
   Reply,
   StartInput,
 } from "../host.ts";
+import { HostListeners } from "../host-listeners.ts";
+import { pageOf } from "../message-page.ts";
 import type { AcpAgent, AgentTable } from "./agents/agent-table.ts";
 import { AcpRequests } from "./requests.ts";
 import { AcpRun } from "./run.ts";
@@ -59,9 +61,9 @@ class AcpDriver implements AcpHost {
   readonly defaultAgent: string;
   readonly #options: AcpHostOptions;
   readonly #transcripts: TranscriptFiles;
-  readonly #listeners = new Set<(event: HostEvent) => void>();
+  readonly #listeners = new HostListeners();
   readonly #work = new Map<string, AcpWork>();
-  readonly #requests = new AcpRequests((event) => this.#emit(event));
+  readonly #requests = new AcpRequests((event) => this.#listeners.emit(event));
 
   constructor(options: AcpHostOptions) {
     this.#options = options;
@@ -78,7 +80,7 @@ class AcpDriver implements AcpHost {
     const sessionId = crypto.randomUUID();
     const identity = { parentSessionId, agent, title, model, launchId, denyTools, at: Date.now() };
     await this.#transcripts.create(sessionId, identity);
-    if (parentSessionId !== "") this.#emit({ type: "session.opened", sessionId, parentSessionId });
+    if (parentSessionId !== "") this.#listeners.emit({ type: "session.opened", sessionId, parentSessionId });
     return sessionId;
   }
 
@@ -90,7 +92,7 @@ class AcpDriver implements AcpHost {
     if (!(await this.exists(sessionId))) throw gone(sessionId);
     const { messageId, text } = input;
     await this.#transcripts.store(sessionId, { type: "prompted", messageId, at: Date.now(), text });
-    this.#emit({ type: "message.added", sessionId, messageId });
+    this.#listeners.emit({ type: "message.added", sessionId, messageId });
     const work = this.#work.get(sessionId) ?? this.#newWork(sessionId);
     this.#work.set(sessionId, work);
     work.add(input, () => {
@@ -112,11 +114,7 @@ class AcpDriver implements AcpHost {
   }
 
   async messages(sessionId: string, page: { limit: number; before: string | null }): Promise<MessagePage> {
-    const all = messagesOf(await this.#demand(sessionId));
-    const cut = page.before === null ? all.length : all.findIndex((message) => message.id === page.before);
-    const from = Math.max(0, cut - page.limit);
-    const messages = all.slice(from, Math.max(0, cut));
-    return { messages, before: from > 0 ? (messages[0]?.id ?? null) : null };
+    return pageOf(messagesOf(await this.#demand(sessionId)), page);
   }
 
   async exists(sessionId: string): Promise<boolean> {
@@ -140,8 +138,7 @@ class AcpDriver implements AcpHost {
   }
 
   onEvent(listener: (event: HostEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   async requests(): Promise<OpenRequest[]> {
@@ -155,15 +152,11 @@ class AcpDriver implements AcpHost {
   async deleteSession(sessionId: string): Promise<void> {
     await this.abort(sessionId);
     await this.#transcripts.remove(sessionId);
-    this.#emit({ type: "session.deleted", sessionId });
+    this.#listeners.emit({ type: "session.deleted", sessionId });
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#work.values()].map((work) => work.close()));
-  }
-
-  #emit(event: HostEvent): void {
-    for (const listener of this.#listeners) listener(event);
   }
 
   #agentNamed(name: string): AcpAgent {
@@ -186,7 +179,7 @@ class AcpDriver implements AcpHost {
     return new AcpWork(sessionId, {
       transcripts: this.#transcripts,
       run: (input) => this.#newRun(sessionId, input),
-      emit: (event) => this.#emit(event),
+      emit: (event) => this.#listeners.emit(event),
     });
   }
 
@@ -203,7 +196,7 @@ class AcpDriver implements AcpHost {
       runs: runs.filter(({ messageId }) => messageId !== input.messageId),
       transcripts: this.#transcripts,
       requests: this.#requests,
-      emit: (event) => this.#emit(event),
+      emit: (event) => this.#listeners.emit(event),
       silentMs,
       version,
     });

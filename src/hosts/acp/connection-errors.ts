@@ -13,11 +13,15 @@ export class AgentRefusal extends Error {
     return this.code === -32000;
   }
 
-  /** The session is not there any more. Agents have no common code for it. */
+  /** The protocol's own word for it: what was asked for is not there, so nothing was done. */
+  get isNotFound(): boolean {
+    return this.code === -32002;
+  }
+
+  /** The session seems to be gone. Agents have no common code for it, and a model's provider may use the same words. */
   get isSessionGone(): boolean {
     return (
-      this.code === -32002 ||
-      /\b(session|thread|conversation|rollout)\b.{0,40}\b(not found|unknown)/i.test(this.message)
+      this.isNotFound || /\b(session|thread|conversation|rollout)\b.{0,40}\b(not found|unknown)/i.test(this.message)
     );
   }
 }

@@ -31,7 +31,7 @@ const SETTING_MS = 30_000;
 /** Whoever follows what the agent sends. */
 export interface AgentListener {
   /** In the order of the wire, and before any later response is seen. */
-  onUpdate(update: unknown): void;
+  onUpdate(update: unknown, agentSession: unknown): void;
   /** Returns the protocol's answer. */
   onPermission(asked: AcpPermission, signal: AbortSignal): Promise<unknown>;
   onQuestion(asked: AcpElicitation, signal: AbortSignal): Promise<unknown>;
@@ -60,7 +60,8 @@ export class AgentConnection {
     const tap = new TransformStream<AnyMessage, AnyMessage>({
       transform(message, controller) {
         if (!("method" in message) || message.method !== "session/update") return controller.enqueue(message);
-        listener.onUpdate(recordOf(message.params).update);
+        const { update, sessionId } = recordOf(message.params);
+        listener.onUpdate(update, sessionId);
       },
     });
     const connection = client({ name: "asyncagents" })

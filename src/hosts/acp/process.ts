@@ -27,6 +27,7 @@ export class AgentProcess {
   /** Resolves when nothing that it started is left, too. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
+  readonly #sweep: () => Promise<void>;
   #complaint = "";
 
   constructor({ program, arguments: given, environment }: AgentCommand, directory: string) {
@@ -39,7 +40,7 @@ export class AgentProcess {
       windowsHide: true,
     });
     this.#child = child;
-    const sweep = child.pid === undefined ? async () => {} : guardProcess(child.pid, { name: MARK, value: mark });
+    this.#sweep = child.pid === undefined ? async () => {} : guardProcess(child.pid, { name: MARK, value: mark });
     child.stderr?.setEncoding("utf8");
     child.stderr?.on("data", (text: string) => {
       this.#complaint = (this.#complaint + text).slice(-COMPLAINT_LENGTH);
@@ -52,7 +53,7 @@ export class AgentProcess {
       child.once("error", (error) => resolve(error.message));
     });
     this.ended = this.exited.then(async (how) => {
-      await sweep();
+      await this.#sweep();
       return how;
     });
   }
@@ -80,21 +81,23 @@ export class AgentProcess {
     return Readable.toWeb(this.#child.stdout ?? Readable.from([])) as ReadableStream<Uint8Array>;
   }
 
-  /** Closes its input and resolves when all processes have ended: by themselves within `graceMs`, otherwise killed. */
+  /** Resolves when all processes have ended: by themselves within `graceMs` after their input closed, or killed. */
   async end(graceMs: number): Promise<void> {
-    this.#child.stdin?.end();
-    if (!(await settlesWithin(this.exited, { timeout: graceMs }))) this.#kill();
+    if (graceMs > 0) this.#child.stdin?.end();
+    if (graceMs === 0 || !(await settlesWithin(this.exited, { timeout: graceMs }))) await this.#kill();
     await this.ended;
   }
 
-  #kill(): void {
+  /** The guard finds more while the agent lives than after its death; it may be missing (Windows, no more processes). */
+  async #kill(): Promise<void> {
+    await this.#sweep();
     const { pid } = this.#child;
     if (pid === undefined) return;
     try {
       if (process.platform === "win32") this.#child.kill("SIGKILL");
       else process.kill(-pid, "SIGKILL");
     } catch {
-      // It has already exited.
+      // The guard has ended it.
     }
   }
 }

@@ -24,7 +24,8 @@ export interface AskingRun {
   asksInPermissions: boolean;
 }
 
-const CANCELLED = { outcome: { outcome: "cancelled" } };
+/** The answer to a request that nobody decides. */
+export const CANCELLED = { outcome: { outcome: "cancelled" } };
 
 export class AcpRequests {
   readonly #emit: (event: HostEvent) => void;

@@ -22,6 +22,10 @@ export interface AcpAnswer {
 /** What happened in a line, for whoever follows a live run. */
 export type Seen = "text" | { call: ToolPart } | null;
 
+/** The most that is kept of an answer beyond the limit of the transcript. */
+const TAIL_CHARS = 512 * 1024;
+const MOST_NOTES = 100;
+
 export class RunView {
   readonly messageId: string;
   readonly at: number;
@@ -40,6 +44,9 @@ export class RunView {
   isFull = false;
   opening: { agentSession: string; how: AcpOpening; account: string | null; at: number } | null = null;
   end: AcpRunEnd | null = null;
+  /** What the agent wrote last, once updates are left out; null before that. */
+  #tail: string | null = null;
+  #hasWorkedBeyond = false;
   /** The call whose rejection or failure was the last thing that happened. */
   #rejected: { tool: string; message: string } | null = null;
   readonly #asked = new Map<string, { callId: string | null; tool: string }>();
@@ -59,7 +66,7 @@ export class RunView {
       this.opening = { agentSession, how, account, at };
     } else if (line.type === "asked") this.#asked.set(line.requestId, { callId: line.callId, tool: line.tool });
     else if (line.type === "answered") this.#readAnswer(line);
-    else if (line.type === "full") this.isFull = true;
+    else if (line.type === "full") this.#fill();
     else if (line.type === "told") this.#tell(line);
     else if (line.type === "ended") {
       this.end = line;
@@ -70,6 +77,7 @@ export class RunView {
 
   /** The text that ends the run: what the agent wrote last, after its last tool call. */
   get lastText(): string {
+    if (this.#tail !== null) return this.#tail.trim();
     const last = this.answers.at(-1);
     if (last === undefined || last.role === "user") return "";
     const tool = last.parts.findLastIndex((part) => part.type === "tool");
@@ -81,7 +89,7 @@ export class RunView {
   get hasWorked(): boolean {
     const counts = (part: MessagePart) =>
       part.type === "text" ? part.text.trim() !== "" : part.type === "tool" && part.state === "completed";
-    return this.answers.some(({ role, parts }) => role === "assistant" && parts.some(counts));
+    return this.#hasWorkedBeyond || this.answers.some(({ role, parts }) => role === "assistant" && parts.some(counts));
   }
 
   /** The call that the run did not get past; null if it went on. */
@@ -94,8 +102,9 @@ export class RunView {
   }
 
   #readUpdate(update: AcpUpdate, at: number): Seen {
-    this.hasBegun ||= isWork(update) && this.#profile.isNote?.(update) !== true;
+    this.hasBegun ||= isWork(update) && !this.#isNote(update);
     this.#readSigns(update);
+    if (this.isFull) return this.#readBeyond(update, at);
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
         return this.#readText(update, at);
@@ -113,6 +122,34 @@ export class RunView {
     }
   }
 
+  #fill(): void {
+    if (this.isFull) return;
+    this.#tail = this.lastText;
+    this.isFull = true;
+  }
+
+  /** Keeps only what decides how the run ends: an agent may send without end. */
+  #readBeyond(update: AcpUpdate, at: number): Seen {
+    const { sessionUpdate, toolCallId: callId, status } = update;
+    if (sessionUpdate === "agent_message_chunk") {
+      const text = pieceText(update.content);
+      if (text === "" || this.#isNote(update)) return this.#noteDown(text);
+      this.#tail = `${this.#tail ?? ""}${text}`.slice(-TAIL_CHARS);
+      this.#hasWorkedBeyond ||= text.trim() !== "";
+      return "text";
+    }
+    if (callId === undefined || !sessionUpdate.startsWith("tool_call")) return null;
+    this.#tail = "";
+    this.#hasWorkedBeyond ||= status === "completed";
+    if (sessionUpdate !== "tool_call") return null;
+    return { call: newPart(callId, this.#profile.toolName(update) ?? update.kind ?? "tool", at) };
+  }
+
+  #noteDown(text: string): null {
+    if (text !== "" && this.notes.length < MOST_NOTES) this.notes.push(text);
+    return null;
+  }
+
   #readSigns(update: AcpUpdate): void {
     const { amount, currency = "USD" } = update.cost ?? {};
     if (amount !== undefined && currency === "USD") this.totalCost = Math.max(this.totalCost ?? 0, amount);
@@ -124,13 +161,15 @@ export class RunView {
   #readText(update: AcpUpdate, at: number): Seen {
     const text = pieceText(update.content);
     if (text === "") return null;
-    if (this.#profile.isNote?.(update) === true) {
-      this.notes.push(text);
-      return null;
-    }
+    if (this.#isNote(update)) return this.#noteDown(text);
     this.#rejected = null;
     addText(this.#answerFor(update, at).parts, "text", text);
     return "text";
+  }
+
+  /** Only a piece of text can be one: whatever a profile says of other updates, they are work. */
+  #isNote(update: AcpUpdate): boolean {
+    return update.sessionUpdate === "agent_message_chunk" && this.#profile.isNote?.(update) === true;
   }
 
   /** The message that a piece of text belongs to: a new one after a tool call, and for each id of the agent. */
@@ -170,18 +209,7 @@ export class RunView {
   }
 
   #newCall(callId: string, name: string, at: number): ToolPart {
-    const part: ToolPart = {
-      type: "tool",
-      callId,
-      name,
-      state: "pending",
-      title: null,
-      input: {},
-      output: null,
-      error: null,
-      startedAt: at,
-      endedAt: null,
-    };
+    const part = newPart(callId, name, at);
     this.calls.set(callId, part);
     const last = this.answers.at(-1);
     (last?.role === "assistant" ? last : this.#newAnswer(at, undefined)).parts.push(part);
@@ -220,8 +248,23 @@ export class RunView {
 const WORK = new Set(["agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"]);
 
 /** Whether it comes from a model at work: commands, modes and titles are also sent before a prompt. */
-export function isWork({ sessionUpdate }: AcpUpdate): boolean {
+function isWork({ sessionUpdate }: AcpUpdate): boolean {
   return WORK.has(sessionUpdate);
+}
+
+function newPart(callId: string, name: string, at: number): ToolPart {
+  return {
+    type: "tool",
+    callId,
+    name,
+    state: "pending",
+    title: null,
+    input: {},
+    output: null,
+    error: null,
+    startedAt: at,
+    endedAt: null,
+  };
 }
 
 function addText(parts: MessagePart[], type: "text" | "reasoning", text: string): void {

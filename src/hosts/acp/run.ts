@@ -12,14 +12,14 @@ import type { AcpAgent } from "./agents/agent-table.ts";
 import { AgentConnection } from "./connection.ts";
 import { AgentGone, AgentRefusal } from "./connection-errors.ts";
 import { type AgentCommand, AgentProcess } from "./process.ts";
-import type { AcpRequests, AskingRun } from "./requests.ts";
-import { isWork, RunView } from "./run-view.ts";
+import { type AcpRequests, type AskingRun, CANCELLED } from "./requests.ts";
+import { RunView } from "./run-view.ts";
 import { type OpenedSession, openAgentSession, openNew } from "./session-opening.ts";
 import { answerId } from "./transcript.ts";
 import type { TranscriptFiles } from "./transcript-files.ts";
 import type { AcpIdentity, AcpRunEnd, TranscriptLine } from "./transcript-lines.ts";
 import { costSince, endOfRun, type Stop } from "./verdict.ts";
-import { type AcpPermission, type AcpPromptResult, updateOf } from "./wire.ts";
+import { type AcpElicitation, type AcpPermission, type AcpPromptResult, type AcpUpdate, updateOf } from "./wire.ts";
 
 /** How long an agent may take to end its turn after it was told to. */
 const CANCEL_MS = 5_000;
@@ -59,6 +59,9 @@ export class AcpRun implements AskingRun {
   #connection: AgentConnection | null = null;
   #agentSession = "";
   #isPrompted = false;
+  /** The agent has sent anything since it was prompted. */
+  #isHeard = false;
+  #isLost = false;
   #isTaken = false;
   #isClosed = false;
   #stop: Stop | null = null;
@@ -101,6 +104,7 @@ export class AcpRun implements AskingRun {
       failure,
       stop: this.#stop,
       isRefused: this.#isRefused,
+      isLost: this.#isLost,
       costBefore: this.#costBefore(),
       complaint: this.#process?.complaint ?? "",
       at: Date.now(),
@@ -164,9 +168,12 @@ export class AcpRun implements AskingRun {
     try {
       await this.#firstTurn(opened);
     } catch (thrown) {
-      // Some agents resume a session that they have lost, and refuse its first prompt. That had no effect.
-      const isLost = thrown instanceof AgentRefusal && thrown.isSessionGone && opened.how !== "new";
-      if (!isLost || this.#view.hasBegun || this.#stop) throw thrown;
+      // Some agents resume a session that they have lost, and refuse its first prompt.
+      this.#isLost = thrown instanceof AgentRefusal && thrown.isSessionGone && opened.how !== "new";
+      // Only the protocol's own code says that nothing was done: otherwise the prompt might run twice.
+      const isUntouched = thrown instanceof AgentRefusal && thrown.isNotFound && !this.#isHeard;
+      if (!this.#isLost || !isUntouched || this.#stop) throw thrown;
+      this.#isLost = false;
       await this.#firstTurn(await openNew(connection, wanted, `${agent.title}: ${thrown.message}`));
     }
     while (this.#words !== null && this.#stop === null && !this.#isRefused) {
@@ -197,21 +204,30 @@ export class AcpRun implements AskingRun {
 
   #listener() {
     const { requests } = this.#context;
+    const isOurs = ({ sessionId = this.#agentSession }: { sessionId?: string | undefined }) =>
+      this.#isPrompted && sessionId === this.#agentSession;
     return {
-      onUpdate: (update: unknown) => this.#onUpdate(update),
-      onPermission: (asked: AcpPermission, signal: AbortSignal) => requests.permission(this, asked, signal),
-      onQuestion: (asked: Parameters<AcpRequests["question"]>[1], signal: AbortSignal) =>
-        requests.question(this, asked, signal),
+      onUpdate: (update: unknown, agentSession: unknown) => this.#onUpdate(update, agentSession),
+      onPermission: async (asked: AcpPermission, signal: AbortSignal) => {
+        this.#isHeard = true;
+        return isOurs(asked) ? requests.permission(this, asked, signal) : CANCELLED;
+      },
+      onQuestion: async (asked: AcpElicitation, signal: AbortSignal) => {
+        this.#isHeard = true;
+        return isOurs(asked) ? requests.question(this, asked, signal) : { action: "cancel" };
+      },
     };
   }
 
-  #onUpdate(given: unknown): void {
+  #onUpdate(given: unknown, agentSession: unknown): void {
     this.#sign();
     const update = updateOf(given);
     if (update === null || !this.#isPrompted || this.#isClosed || MENUS.has(update.sessionUpdate)) return;
-    if (isWork(update)) this.#markTaken();
+    this.#isHeard = true;
+    if (agentSession !== this.#agentSession || this.#isReplayed(update)) return;
     const costBefore = this.#view.totalCost;
     const seen = this.#note({ type: "update", ...this.#now(), update });
+    if (this.#view.hasBegun) this.#markTaken();
     const session = { sessionId: this.sessionId };
     if (seen === "text") this.#context.emit({ type: "text.written", ...session });
     else if (seen) {
@@ -219,6 +235,16 @@ export class AcpRun implements AskingRun {
       this.#context.emit({ type: "tool.called", ...session, callId, name, input });
     }
     if (this.#view.totalCost !== costBefore) this.#reportCost();
+  }
+
+  /** An agent may go on replaying after it was prompted. The ids of messages are its own; those of calls may repeat. */
+  #isReplayed({ messageId, toolCallId: callId, status }: AcpUpdate): boolean {
+    const { runs } = this.#context;
+    if (messageId !== undefined && runs.some((run) => run.answers.some((answer) => answer.agentsId === messageId))) {
+      return true;
+    }
+    const isNew = callId !== undefined && !this.#view.calls.has(callId);
+    return isNew && (status === "completed" || status === "failed") && runs.some((run) => run.calls.has(callId));
   }
 
   #markTaken(): void {
@@ -285,7 +311,8 @@ export class AcpRun implements AskingRun {
   }
 
   #note(line: RunLine) {
-    if (!this.#isClosed) this.#context.transcripts.note(this.sessionId, line);
+    const isKept = this.#isClosed || this.#context.transcripts.note(this.sessionId, line);
+    if (!isKept) this.#view.read({ type: "full", ...this.#now() });
     return this.#view.read(line);
   }
 

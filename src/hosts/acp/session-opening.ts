@@ -30,8 +30,10 @@ export interface OpenedSession {
 }
 
 export async function openAgentSession(connection: AgentConnection, wanted: Wanted): Promise<OpenedSession> {
-  const last = wanted.runs.findLast((run) => run.opening !== null && run.hasBegun)?.opening ?? null;
+  const before = wanted.runs.findLast((run) => run.opening !== null && run.hasBegun);
+  const last = before?.opening ?? null;
   if (last === null) return openNew(connection, wanted, null);
+  if (before?.end?.lost === true) return openNew(connection, wanted, `${wanted.agent.title} has lost it`);
   const again = await reopen(connection, wanted, last.agentSession);
   if ("reason" in again) return openNew(connection, wanted, again.reason);
   await applySettings(connection, wanted, last.agentSession, again.opened);
@@ -106,6 +108,7 @@ async function setMode(
   const own = agent.settings.mode;
   if (own !== undefined && !offered.includes(own)) throw notOffered(agent, "mode", own, offered);
   const mode = own ?? agent.profile.modes.find((each) => offered.includes(each));
+  if (mode === undefined && agent.profile.modes.length > 0 && offered.length > 0) throw noAskingMode(agent, offered);
   if (mode === undefined || mode === (modes?.currentModeId ?? option?.currentValue)) return;
   if (modes) await connection.set("session/set_mode", { sessionId, modeId: mode });
   else await connection.set("session/set_config_option", { sessionId, configId: option?.id, value: mode });
@@ -135,6 +138,12 @@ type ConfigOption = NonNullable<AcpOpened["configOptions"]>[number];
 /** Values may come in groups. */
 function valuesOf(option: ConfigOption | undefined): string[] {
   return (option?.options ?? []).flatMap((each) => [each, ...(each.options ?? [])]).flatMap(({ value }) => value ?? []);
+}
+
+/** Its default may let it do anything: a person chooses then. */
+function noAskingMode({ name, title, profile }: AcpAgent, offered: readonly string[]): AsyncAgentsError {
+  const message = `${title} offers none of its modes that are known to ask (${profile.modes.join(", ")}), but ${offered.slice(0, 30).join(", ")}. Set agents.known.${name}.mode to one of these.`;
+  return new AsyncAgentsError("host_unsupported", message);
 }
 
 function notOffered(agent: AcpAgent, what: string, wanted: string, offered: readonly string[]): AsyncAgentsError {

@@ -43,10 +43,11 @@ export class TranscriptFiles {
   /** Empty if there is no such session. */
   async read(sessionId: string): Promise<TranscriptLine[]> {
     const writing = this.#writing.get(sessionId);
-    await writing?.last;
-    const text = (await textOf(this.#session(sessionId))) ?? "";
-    if (text === "") return [];
-    return [...text.split("\n"), ...(writing?.pending ?? [])].flatMap((line) => lineIn(line.trim()));
+    if (writing === undefined) return linesIn(await textOf(this.#session(sessionId)), []);
+    // In turn with the writes: a line that is being written would be read twice, or not at all.
+    const reading = writing.last.then(() => textOf(this.#session(sessionId)));
+    writing.last = reading.then(ignore, ignore);
+    return linesIn(await reading, writing.pending);
   }
 
   async exists(sessionId: string): Promise<boolean> {
@@ -57,13 +58,14 @@ export class TranscriptFiles {
     return textOf(this.#launch(launchId));
   }
 
-  /** Stores the line soon; never rejects. */
-  note(sessionId: string, line: Extract<TranscriptLine, { messageId: string }>): void {
+  /** Stores the line soon; never throws. False if it is left out: the limit is reached. */
+  note(sessionId: string, line: Extract<TranscriptLine, { messageId: string }>): boolean {
     const writing = this.#writingOf(sessionId);
-    if (line.type === "update" && !this.#hasRoom(writing, line.messageId, line.at)) return;
+    if (line.type === "update" && !this.#hasRoom(writing, line.messageId, line.at)) return false;
     const text = line.type === "update" ? textOfLine({ ...line, update: shortened(line.update) }) : textOfLine(line);
     this.#add(writing, text);
     void this.#flush(sessionId, writing, false);
+    return true;
   }
 
   /** Resolves when the line and all before it are on the disk. Rejects if it cannot be written: then it never is. */
@@ -148,6 +150,14 @@ export class TranscriptFiles {
   #launch(launchId: string): string {
     return join(this.#folder, "launches", encodeURIComponent(launchId));
   }
+}
+
+function ignore(): void {}
+
+/** Nothing without a file: it may have been deleted. */
+function linesIn(text: string | null, pending: readonly string[]): TranscriptLine[] {
+  if (text === null || text === "") return [];
+  return [...text.split("\n"), ...pending].flatMap((line) => lineIn(line.trim()));
 }
 
 /** Never creates the file: it may have been deleted. */

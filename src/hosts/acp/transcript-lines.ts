@@ -31,6 +31,10 @@ export interface AcpRunEnd {
   aborted: boolean;
   /** A person rejected what it asked for, and that ended it. */
   refused: boolean;
+  /** Text was written or a call completed; absent in older transcripts. The updates that show it may be left out. */
+  worked?: boolean;
+  /** The agent has lost its own session: the next run needs a new one. */
+  lost?: boolean;
   /** The agent's word for why the turn ended; null if it did not say. */
   stopReason: string | null;
   /** Of this run; null if the agent did not say. */

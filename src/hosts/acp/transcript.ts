@@ -47,15 +47,16 @@ function promptOf({ messageId, at, prompt, opening }: RunView): Message {
 
 function answersOf(run: RunView, { agent, model }: AcpIdentity): Message[] {
   const { end } = run;
-  const failed: AcpAnswer = {
+  // Only its end is known: it failed before it wrote anything, or what it wrote was left out.
+  const bare: AcpAnswer = {
     role: "assistant",
     at: end?.at ?? 0,
     endedAt: end?.at ?? 0,
     agentsId: undefined,
-    parts: [],
+    parts: end?.text ? [{ type: "text", text: end.text, hidden: false }] : [],
   };
-  const isBare = end?.error != null && !run.answers.some(({ role }) => role === "assistant");
-  const answers = isBare ? [...run.answers, failed] : run.answers;
+  const isBare = (end?.error ?? end?.text ?? "") !== "" && !run.answers.some(({ role }) => role === "assistant");
+  const answers = isBare ? [...run.answers, bare] : run.answers;
   const last = answers.findLastIndex(({ role }) => role === "assistant");
   return answers.map((answer, index): Message => {
     const message: Message = {
@@ -90,7 +91,7 @@ export function acpEvidence({ runs }: AcpSession, runMessageId: string): Evidenc
   const { end } = run;
   evidence.begun = run.hasBegun;
   evidence.unfinished = run.hasBegun && end === null;
-  evidence.worked = run.hasWorked;
+  evidence.worked = end?.worked ?? run.hasWorked;
   evidence.answer = end?.text == null ? null : { text: end.text };
   evidence.error = end?.error == null ? null : { message: end.error, aborted: end.aborted };
   evidence.stoppedAt = evidence.answer ? null : run.stoppedAt;

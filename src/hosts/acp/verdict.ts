@@ -27,6 +27,8 @@ export interface TurnsEnd {
   stop: Stop | null;
   /** A person rejected something without a word. */
   isRefused: boolean;
+  /** The agent said that its session is gone. */
+  isLost: boolean;
   /** What the agent's session had cost before this run. */
   costBefore: number;
   /** The end of the agent's standard error output. */
@@ -46,6 +48,8 @@ export function endOfRun(turns: TurnsEnd): AcpRunEnd {
     error: null,
     aborted: false,
     refused: false,
+    worked: view.hasWorked,
+    ...(turns.isLost && { lost: true }),
     stopReason: result?.stopReason ?? null,
     tokens,
     cost: costSince(totalCost, costBefore),
@@ -76,7 +80,11 @@ function errorOf({ agent, view, profile }: TurnsEnd, result: AcpPromptResult, to
   }
 }
 
-function failureText({ agent, failure, complaint }: TurnsEnd): string {
+function failureText({ agent, failure, complaint, isLost }: TurnsEnd): string {
+  if (isLost) {
+    const next = "Resume the task: it goes on in a new session, which is told what happened in the old one.";
+    return `${agent} has lost its session (${messageOf(failure)}). ${next}`;
+  }
   const said = complaint === "" ? "" : ` It said: ${complaint}`;
   if (failure instanceof AgentGone) {
     return interruption(

@@ -49,6 +49,7 @@ const promptResultSchema = z.looseObject({
 export type AcpPromptResult = z.infer<typeof promptResultSchema>;
 
 const permissionSchema = z.looseObject({
+  sessionId: text,
   toolCall: updateSchema
     .partial({ sessionUpdate: true })
     .catch({ rawInput: undefined, rawOutput: undefined, content: undefined }),
@@ -68,6 +69,7 @@ const fieldSchema = z.looseObject({
 });
 
 const elicitationSchema = z.looseObject({
+  sessionId: text,
   mode: text,
   message: text,
   requestedSchema: z

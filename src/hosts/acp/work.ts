@@ -81,7 +81,8 @@ export class AcpWork {
       }
     }
     await this.#context.transcripts.release(this.#sessionId);
-    if (!this.#isClosed) this.#context.emit({ type: "session.idle", sessionId: this.#sessionId });
+    // A prompt may have come meanwhile, and is at work.
+    if (!this.#isClosed && !this.isWorking) this.#context.emit({ type: "session.idle", sessionId: this.#sessionId });
   }
 
   async #perform(input: PromptInput): Promise<AcpRunEnd> {

@@ -25,6 +25,8 @@ import {
   type StartInput,
   splitModel,
 } from "../host.ts";
+import { HostListeners } from "../host-listeners.ts";
+import { pageOf } from "../message-page.ts";
 import { claudeEvidence } from "./evidence.ts";
 import { ClaudeLedger, type SessionRecord } from "./ledger.ts";
 import { type AskingContext, ClaudeRequests } from "./requests.ts";
@@ -88,9 +90,9 @@ class ClaudeDriver implements ClaudeHost {
   readonly defaultAgent = CLAUDE.name;
   readonly #options: ClaudeHostOptions;
   readonly #ledger: ClaudeLedger;
-  readonly #listeners = new Set<(event: HostEvent) => void>();
+  readonly #listeners = new HostListeners();
   readonly #work = new Map<string, ClaudeWork>();
-  readonly #requests = new ClaudeRequests((event) => this.#emit(event));
+  readonly #requests = new ClaudeRequests((event) => this.#listeners.emit(event));
   #knownAgents: AgentInfo[] | null = null;
   #agentsAt = Number.NEGATIVE_INFINITY;
   #asking: Promise<AgentInfo[]> | null = null;
@@ -126,7 +128,7 @@ class ClaudeDriver implements ClaudeHost {
     const record = await this.#ledger.read(sessionId);
     if (record === null || !(await this.exists(sessionId))) throw gone(sessionId);
     await this.#ledger.prompted(sessionId, input.messageId, Date.now());
-    this.#emit({ type: "message.added", sessionId, messageId: input.messageId });
+    this.#listeners.emit({ type: "message.added", sessionId, messageId: input.messageId });
     const work = this.#work.get(sessionId) ?? this.#newWork(sessionId, record);
     this.#work.set(sessionId, work);
     work.add(input, () => {
@@ -153,14 +155,12 @@ class ClaudeDriver implements ClaudeHost {
 
   async messages(sessionId: string, page: { limit: number; before: string | null }): Promise<MessagePage> {
     const record = await this.#demand(sessionId);
-    const all = await this.#transcript(sessionId);
-    const cut = page.before === null ? all.length : all.findIndex((message) => message.id === page.before);
-    const from = Math.max(0, cut - page.limit);
-    const messages = all.slice(from, Math.max(0, cut)).map(({ entries, isNote, isLast, ...message }) => message);
+    const { messages: found, before } = pageOf(await this.#transcript(sessionId), page);
+    const messages = found.map(({ entries, isNote, isLast, ...message }) => message);
     const agent = record?.identity.agent ?? null;
     return {
       messages: messages.map((message) => (message.role === "assistant" ? { ...message, agent } : message)),
-      before: from > 0 ? (messages[0]?.id ?? null) : null,
+      before,
     };
   }
 
@@ -216,8 +216,7 @@ class ClaudeDriver implements ClaudeHost {
   }
 
   onEvent(listener: (event: HostEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   async requests(): Promise<OpenRequest[]> {
@@ -233,15 +232,11 @@ class ClaudeDriver implements ClaudeHost {
     const isKnown = await this.#isKnown(sessionId);
     if (isKnown) await (await loadSdk()).deleteSession(sessionId).catch(failed);
     await this.#ledger.remove(sessionId);
-    this.#emit({ type: "session.deleted", sessionId });
+    this.#listeners.emit({ type: "session.deleted", sessionId });
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#work.values()].map((work) => work.close()));
-  }
-
-  #emit(event: HostEvent): void {
-    for (const listener of this.#listeners) listener(event);
   }
 
   async #demandParent({ parentSessionId }: StartInput): Promise<void> {
@@ -257,7 +252,7 @@ class ClaudeDriver implements ClaudeHost {
   async #create(sessionId: string, input: StartInput): Promise<string> {
     const { parentSessionId, agent, title, model, launchId, denyTools } = input;
     await this.#ledger.create(sessionId, { parentSessionId, agent, title, model, launchId, denyTools, at: Date.now() });
-    if (parentSessionId !== "") this.#emit({ type: "session.opened", sessionId, parentSessionId });
+    if (parentSessionId !== "") this.#listeners.emit({ type: "session.opened", sessionId, parentSessionId });
     return sessionId;
   }
 
@@ -277,7 +272,7 @@ class ClaudeDriver implements ClaudeHost {
     return new ClaudeWork(sessionId, {
       ledger: this.#ledger,
       open: (settings) => this.#open(settings, record),
-      emit: (event) => this.#emit(event),
+      emit: (event) => this.#listeners.emit(event),
       consumeRefusal: (id) => this.#requests.consumeRefusal(id),
     });
   }

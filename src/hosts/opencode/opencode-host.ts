@@ -21,6 +21,7 @@ import {
   type SteerInput,
   splitModel,
 } from "../host.ts";
+import { HostListeners } from "../host-listeners.ts";
 import { cachedChildRules } from "./child-rules.ts";
 import { readEvents, readRecord, type WireRecord } from "./events.ts";
 import { evidenceOf } from "./evidence.ts";
@@ -65,7 +66,7 @@ class OpenCodeDriver implements OpenCodeHost {
   readonly kind = "opencode";
   readonly defaultAgent = "build";
   readonly #send: OpenCodeSend;
-  readonly #listeners = new Set<(event: HostEvent) => void>();
+  readonly #listeners = new HostListeners();
   readonly #transcripts = new Transcripts();
   readonly #sessions = new SeenSessions();
   readonly #childRules = cachedChildRules();
@@ -248,8 +249,7 @@ class OpenCodeDriver implements OpenCodeHost {
   }
 
   onEvent(listener: (event: HostEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   receive(event: unknown): void {
@@ -257,7 +257,7 @@ class OpenCodeDriver implements OpenCodeHost {
     if (record !== null) this.#remember(record);
     // What we sent is not the agent's work.
     if (record?.kind === "part" && this.#transcripts.isOurs(record.sessionId, record.messageId)) return;
-    for (const read of readEvents(event)) this.#emit(read);
+    for (const read of readEvents(event)) this.#listeners.emit(read);
   }
 
   missed(): void {
@@ -265,11 +265,7 @@ class OpenCodeDriver implements OpenCodeHost {
   }
 
   lose(reason: string): void {
-    this.#emit({ type: "host.ended", reason });
-  }
-
-  #emit(event: HostEvent): void {
-    for (const listener of this.#listeners) listener(event);
+    this.#listeners.emit({ type: "host.ended", reason });
   }
 
   #session(sessionID: string, method: OpenCodeRequest["method"], tail = "", body?: unknown) {

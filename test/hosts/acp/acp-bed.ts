@@ -51,6 +51,8 @@ export async function acpBed(tested: TestedAgent): Promise<AcpBed> {
     settings,
     another,
     agent: tested.name,
+    // Each run starts the program anew, and there may be much else to do.
+    patienceMs: 90_000,
     bashTool: tested.showTool,
     script: (name, steps) =>
       scripted.script(
@@ -59,7 +61,7 @@ export async function acpBed(tested: TestedAgent): Promise<AcpBed> {
       ),
     gate(name) {
       const gate = scripted.gate(name);
-      return { reachedBy: (count) => gate.reachedBy(count, 120_000), open: () => gate.open() };
+      return { reachedBy: (count) => gate.reachedBy(count, 90_000), open: () => gate.open() };
     },
     openSession: () =>
       host.start({

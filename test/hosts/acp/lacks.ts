@@ -14,3 +14,9 @@ export const ALL_LACK: Lacks = {
   childSessions: "agents inside a session share its id",
   reportedRetries: "the protocol has no word for them",
 };
+
+export const COPILOT_LACKS: Lacks = {
+  ...ALL_LACK,
+  emptyAnswers: "Copilot reports an empty answer as an error",
+  questions: "Copilot offers no tool for them",
+};

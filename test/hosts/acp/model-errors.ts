@@ -1,8 +1,9 @@
 /**
- * What every ACP agent does when its model fails, and must never be taken for success: each status for ever, and a
- * stream that is always cut. Agents that retry in silence are ended by the limit for silence.
+ * What every ACP agent does when its model fails, and must never be taken for success: each status for ever, a stream
+ * that is always cut, and a failure after a tool call. Agents that retry in silence are ended by the limit for silence.
  */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { judge } from "../../../src/model/evidence.ts";
 import * as model from "../../../src/testing/models/script.ts";
 import { acpBed } from "./acp-bed.ts";
@@ -28,7 +29,9 @@ export function modelErrorSuite(tested: TestedAgent): void {
           "cut",
           Array.from({ length: 500 }, () => model.cut("half an answer")),
         );
-        const cases = [...STATUSES.map((status) => `status-${status}`), "cut"];
+        const failed = model.fail(400, "scripted late", { times: Number.POSITIVE_INFINITY });
+        bed.model.script("late", [tested.readMissing(join(bed.directory, "missing.txt")), failed]);
+        const cases = [...STATUSES.map((status) => `status-${status}`), "cut", "late"];
         const outcomes: Record<string, string> = {};
         for (const name of cases) {
           const verdict = await verdictOn(host, tested.name, model.scriptMarker(name));

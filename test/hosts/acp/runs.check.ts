@@ -99,6 +99,7 @@ check("when the program that runs the host is killed, nothing is left, and the r
     environment: bed.environment,
     text: script(shell("sleep 613"), model.say("unheard")),
     messageId,
+    launch: "killed",
   };
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "acp-child.ts")], {
     stdin: Buffer.from(JSON.stringify(given)),

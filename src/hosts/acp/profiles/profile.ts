@@ -60,16 +60,30 @@ export const STRICT: AcpProfile = {
   isFailure: isSystemError,
   failure: ({ result, text, notes, hasFailed }) => {
     if (hasFailed || result.usage === null) return notes.at(-1) ?? (text || "the agent reported a failure");
-    return looksLikeError(text) ? text : null;
+    return looksLikeError(text) || mentionsFailure(text) ? text : null;
   },
   modes: [],
   hasProgramServers: true,
   loadableAfterMs: 0,
 };
 
-/** An answer that is nothing but an error, as programs print it. */
+/** An answer that is nothing but an error, as programs print it: "API Error: 500", `{"error":…`, "401 Unauthorized". */
 export function looksLikeError(text: string): boolean {
-  return /^(\[?(api |internal |fatal |unexpected )?error\b|\{\s*"?error"?\s*:|(http )?[45]\d\d\b)/i.test(text.trim());
+  const start = text.trim().slice(0, 200);
+  if (/^\W{0,3}([a-z]+ ){0,2}error( \d+)?\s*[:([]/i.test(start) || /^\{\s*"?error"?\s*:/i.test(start)) return true;
+  const isStatus = /^(http|status( code)?)?[ :]*[45]\d\d\b(\s*[:([{-]|\s*$)/i;
+  const isNamed = /^[45]\d\d (bad|unauthorized|forbidden|not found|too many|internal server|service unav|gateway)/i;
+  return isStatus.test(start) || isNamed.test(start);
+}
+
+/** The longest answer that may be nothing but a report of a failure. */
+const REPORT_CHARS = 400;
+
+/** A short answer in the words of providers and networks that fail: of an agent that nobody has tested, not trusted. */
+function mentionsFailure(text: string): boolean {
+  const words =
+    /\bE(CONN|NOTFOUND|TIMEDOUT|PIPE|AI_AGAIN)|\b(rate.?limit|quota|usage limit) (exceeded|reached)|status(:| code) ?[45]\d\d\b|\b[45]\d\d (too many requests|internal server error|unauthorized|service unavailable|bad gateway)|\b(fetch|request|connection|stream) (failed|disconnected|refused|reset|closed|terminated|timed out)|\b(authentication|authorization) (failed|required)|invalid (api )?key|retry limit/i;
+  return text.length <= REPORT_CHARS && words.test(text);
 }
 
 export function usageOf({ usage }: AcpPromptResult): Tokens | null {

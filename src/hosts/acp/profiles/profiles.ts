@@ -4,13 +4,18 @@
  */
 
 import { pieceText, recordOf } from "../wire.ts";
-import { type AcpProfile, countIn, isSystemError, looksLikeError, STRICT, textIn } from "./profile.ts";
+import { type AcpProfile, countIn, type EndedTurn, isSystemError, looksLikeError, STRICT, textIn } from "./profile.ts";
+
+/** For agents that answer a failed model with an error: a report of a failure as text is one all the same. */
+function reportOf({ text, hasFailed }: EndedTurn): string | null {
+  return hasFailed || looksLikeError(text) ? text || "the agent reported a failure" : null;
+}
 
 const opencode: AcpProfile = {
   ...STRICT,
   toolName: ({ title, kind }) => title ?? kind,
   counts: "last call",
-  failure: () => null,
+  failure: reportOf,
   modes: [],
 };
 
@@ -20,7 +25,7 @@ const claude: AcpProfile = {
   // The content is the same, dressed up for a screen.
   toolOutput: ({ rawOutput }) => (typeof rawOutput === "string" ? rawOutput : undefined),
   isNote: ({ content }) => pieceText(content).startsWith("API Error"),
-  failure: ({ text, notes }) => (text === "" && notes.length > 0 ? (notes.at(-1) ?? "").trim() : null),
+  failure: (turn) => (turn.text === "" && turn.notes.length > 0 ? (turn.notes.at(-1) ?? "").trim() : reportOf(turn)),
   modes: ["acceptEdits"],
   denial: (tools) => ({ claudeCode: { options: { disallowedTools: [...tools] } } }),
 };
@@ -39,7 +44,8 @@ const codex: AcpProfile = {
     const note = notes.findLast((each) => !each.startsWith("Warning:"))?.trim();
     return note || `Codex reported a failure${text === "" ? "" : `; its last words: ${text}`}`;
   },
-  modes: ["agent", "auto"],
+  // Its default, `agent`, lets a model of its own approve what leaves the sandbox: nobody would be asked.
+  modes: ["workspace-write", "read-only"],
 };
 
 const qwen: AcpProfile = {
@@ -59,7 +65,7 @@ const qwen: AcpProfile = {
     };
   },
   tokens: () => null,
-  failure: () => null,
+  failure: reportOf,
   modes: ["auto-edit", "default"],
   asksInPermissions: true,
 };
@@ -74,7 +80,7 @@ const gemini: AcpProfile = {
     const [input, output] = [countIn(count, "input_tokens"), countIn(count, "output_tokens")];
     return { input, output, reasoning: 0, cacheRead: 0, cacheWrite: 0 };
   },
-  failure: () => null,
+  failure: reportOf,
   modes: ["autoEdit", "default"],
   loadableAfterMs: 61_000,
   hasOldModelMethod: true,

@@ -125,6 +125,8 @@ export function evidenceSuite(stage: Stage): void {
     const session = await stage.session();
     const run = await stage.prompt(session, stage.script(call("bash"), gate("unfinished"), say("done")));
     await stage.bed.gate("unfinished").reachedBy(1);
+    // The model may be asked again before the program has told us about the call.
+    await stage.event("tool.called", (event) => event.sessionId === session);
     expect(await stage.host.inspect(session, run)).toMatchObject({ begun: true, answer: null, error: null });
     stage.bed.gate("unfinished").open();
     await stage.idle(session, run);

@@ -8,11 +8,10 @@ import { markerOf, type ScriptedScript } from "../../../hosts/scripted/script.ts
 import { AsyncAgentsError, type ErrorCode } from "../../../model/errors.ts";
 import type { Evidence } from "../../../model/evidence.ts";
 import type { Message } from "../../../model/message.ts";
-import { Recorder } from "../../recorder.ts";
+import { defaultTimeoutMs, Recorder } from "../../recorder.ts";
 
-export const HOST_TEST_TIMEOUT_MS = 240_000;
-/** Some programs take many seconds to start, and each session may need its own. */
-const EVENT_MS = 120_000;
+/** The longest that a case may take: a bed with more patience than usual may need most of it. */
+export const HOST_TEST_TIMEOUT_MS = 120_000;
 
 /** A host that was opened for the suite, plus the actions of a person. */
 export interface HostBed {
@@ -21,6 +20,8 @@ export interface HostBed {
   agent: string;
   /** The host's name for the tool `bash` of the scripts, if it differs. */
   bashTool?: string;
+  /** How long an event may take, in milliseconds, for programs that are slow to start; 40 seconds if absent. */
+  patienceMs?: number;
   /** Throws for a step that the program cannot do, so that the case fails at once. */
   script(name: string, steps: ScriptedScript): void;
   gate(name: string): { reachedBy(count: number): Promise<void>; open(): void };
@@ -138,7 +139,8 @@ export class Stage {
   ): Promise<Extract<HostEvent, { type: T }>> {
     type Wanted = Extract<HostEvent, { type: T }>;
     const isWanted = (event: HostEvent) => event.type === type && fits(event as Wanted);
-    const wait = { what: `${type} with ${fits}`, from, timeoutMs: EVENT_MS };
+    const { patienceMs = defaultTimeoutMs } = this.bed;
+    const wait = { what: `${type} with ${fits}`, from, timeoutMs: patienceMs };
     return (await this.#record.waitFor(isWanted, wait)) as Wanted;
   }
 

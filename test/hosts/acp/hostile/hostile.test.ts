@@ -1,0 +1,145 @@
+/**
+ * What an agent that nobody has tested may do to us, and what becomes of its runs: an agent of our own does each of
+ * these things on request. Whatever it does, a run ends, tells the truth, stays within its limits, and leaves nothing
+ * behind.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { isInterruption } from "../../../../src/model/evidence.ts";
+import { leftProcesses, processesOf } from "../left-processes.ts";
+import { HostileBed, type HostileStage } from "./hostile-bed.ts";
+
+const bed = new HostileBed();
+let stage: HostileStage;
+beforeAll(async () => {
+  await bed.open();
+  stage = bed.stage();
+});
+afterAll(() => bed.close());
+
+const check = (title: string, work: () => Promise<void>) => test(title, work, 60_000);
+
+describe("end_turn is not success", () => {
+  check("after nothing at all", async () => {
+    expect(await stage.run(["end"])).toMatchObject({ outcome: "error", error: expect.stringContaining("output") });
+  });
+
+  for (const text of [
+    "Error: 429 Too Many Requests",
+    "API Error: 500 scripted",
+    "[API Error: terminated]",
+    '{"error":{"message":"invalid key","type":"authentication_error"}}',
+    "401 Unauthorized",
+    "HTTP 503: overloaded",
+    "Request failed with status code 400",
+    "stream disconnected before completion: error decoding response body",
+    "exceeded retry limit, last status: 429 Too Many Requests",
+    "The model could not be reached (ECONNREFUSED).",
+    "⚠ Rate limit exceeded, please try again later.",
+  ])
+    check(`after ${text}`, async () => {
+      expect(await stage.run([`say ${text}`])).toEqual({ outcome: "error", error: text });
+    });
+
+  for (const text of [
+    "Error handling was added to all of the routes.",
+    "500 tests pass.",
+    "The server now answers 429 with a Retry-After header, as you asked.\n\nThe limits are in limits.ts.",
+  ])
+    check(`but an answer about errors is an answer: ${text.slice(0, 20)}`, async () => {
+      expect(await stage.run([`say ${text.split("\n")[0]}`])).toMatchObject({ outcome: "completed" });
+    });
+
+  check("nor is any other word", async () => {
+    for (const word of ["cancelled", "refusal", "max_tokens", "because", " "])
+      expect(await stage.run(["say done", `stop ${word}`])).toMatchObject({ outcome: "error" });
+  });
+});
+
+describe("what it sends", () => {
+  check("noise, broken JSON and updates of a wrong shape change nothing", async () => {
+    expect(await stage.run(["noise", "say fine"])).toEqual({ outcome: "completed", result: "fine" });
+  });
+
+  check("a flood of updates is bounded in the file, and its answer is the last text", async () => {
+    const resuming = bed.stage({ given: ["resume"] });
+    const session = await resuming.session();
+    expect(await resuming.run(["flood 40", "work 1"], session)).toEqual({ outcome: "completed", result: "did 1" });
+    expect(statSync(join(bed.folder, "sessions", `${session}.jsonl`)).size).toBeLessThan(34 * 1024 * 1024);
+    expect(await resuming.run(["say small"], session)).toEqual({ outcome: "completed", result: "small" });
+    const { messages } = await resuming.host.messages(session, { limit: 1, before: null });
+    expect(messages[0]?.parts[0]).toMatchObject({ type: "text", text: "small" });
+  });
+
+  check("a message beyond every limit ends the run", async () => {
+    const verdict = await stage.run(["huge 40"]);
+    expect(verdict.outcome).toBe("error");
+    expect(await leftProcesses(bed.root)).toEqual([]);
+  });
+
+  check("updates and requests of another session are not ours", async () => {
+    expect(await stage.run(["foreign theirs", "say ours"])).toEqual({ outcome: "completed", result: "ours" });
+    expect(await stage.run(["foreign theirs"])).toMatchObject({ outcome: "error" });
+    expect(await stage.run(["foreignask"])).toMatchObject({ result: expect.stringContaining("cancelled") });
+    expect(await stage.host.requests()).toEqual([]);
+  });
+
+  check("files and terminals of ours cannot be asked for", async () => {
+    const verdict = await stage.run([`read ${join(bed.root, "home", "secret")}`]);
+    expect(verdict).toEqual({ outcome: "completed", result: "-32601 -32601 -32601" });
+  });
+
+  check("history that it replays after the prompt is not part of the run", async () => {
+    const loading = bed.stage({ given: ["load"] });
+    const session = await loading.session();
+    expect(await loading.run(["work 0"], session)).toMatchObject({ result: "did 0" });
+    expect(await loading.run(["again 1"], session)).toMatchObject({ outcome: "error" });
+    expect(await loading.run(["again 1", "say new"], session)).toMatchObject({ result: "new" });
+  });
+});
+
+describe("processes", () => {
+  /** The agent's child without our mark, found by its command. */
+  const unmarked = () =>
+    readdirSync("/proc").filter((name) => {
+      try {
+        return readFileSync(`/proc/${name}/cmdline`, "utf8").startsWith("sleep\u0000632");
+      } catch {
+        return false;
+      }
+    });
+
+  check("its children in sessions of their own end with it", async () => {
+    expect(await stage.run(["children 20", "say made"])).toMatchObject({ outcome: "completed" });
+    expect(await leftProcesses(bed.root)).toEqual([]);
+  });
+
+  check("also when it dies", async () => {
+    const verdict = await stage.run(["children 5", "say half", "die"]);
+    expect([verdict.outcome, isInterruption((verdict as { error: string }).error)]).toEqual(["error", true]);
+    expect(await leftProcesses(bed.root)).toEqual([]);
+  });
+
+  check("an agent that does not obey a cancel is killed with its children", async () => {
+    const session = await stage.session();
+    const run = await stage.prompt(session, "children 5", "unmarked", "say working", "silent");
+    await stage.event("text.written", session);
+    expect(processesOf(bed.root).length).toBeGreaterThan(5);
+    const from = performance.now();
+    await stage.host.abort(session);
+    expect(performance.now() - from).toBeLessThan(9_000);
+    expect((await stage.host.inspect(session, run)).error).toMatchObject({ aborted: true });
+    expect(await leftProcesses(bed.root)).toEqual([]);
+    expect(unmarked()).toEqual([]);
+  });
+
+  check("a frozen agent is killed within its limit", async () => {
+    const impatient = bed.stage({ silentMs: 500 });
+    const from = performance.now();
+    const verdict = await impatient.run(["say half", "freeze"]);
+    expect(verdict).toMatchObject({ outcome: "error", error: expect.stringContaining("sent nothing") });
+    expect(performance.now() - from).toBeLessThan(10_000);
+    expect(await leftProcesses(bed.root)).toEqual([]);
+  });
+});
