@@ -19,6 +19,8 @@ export interface Beginning {
   by: SimulatedProcess;
   messageId: string;
   sessionId: string;
+  /** Who drives the run: another process may take over what was at work or paused. */
+  driver: SimulatedProcess;
   /** When the run went back to the queue; null if it did not. */
   requeuedAt: number | null;
 }
@@ -73,6 +75,7 @@ export class QueueWatch {
     const queued = this.tasks.get(taskId);
     if (!queued || queued.isOver) return;
     if (event.type === "task.claimed") this.#begun(taskId, queued, event, by);
+    else if (event.type === "task.adopted") adopt(queued, by);
     else if (event.type === "run.requeued") this.#requeued(taskId, queued, event.reason, by);
     else if (event.type === "cancel.requested") queued.isCancelRequested = true;
     else if (event.type === "run.completed" || event.type === "run.failed" || event.type === "run.cancelled") {
@@ -85,7 +88,7 @@ export class QueueWatch {
 
   #begun(taskId: string, queued: QueuedHistory, { messageId, sessionId }: TaskClaimed, by: SimulatedProcess): void {
     const { timeline } = this.#machine;
-    queued.beginnings.push({ at: timeline.now, by, messageId, sessionId, requeuedAt: null });
+    queued.beginnings.push({ at: timeline.now, by, messageId, sessionId, driver: by, requeuedAt: null });
     if (queued.beginnings.length > queued.requeues + 1)
       this.#break(`${taskId} was begun ${queued.beginnings.length} times, and went back ${queued.requeues} times`);
     const place = this.#database.queuedRuns().find((row) => row.task_id === taskId);
@@ -117,7 +120,8 @@ export class QueueWatch {
     for (const [label, limit] of Object.entries(labels))
       over(`of ${label}`, limit, atWork.filter(({ ask }) => ask.labels.includes(label)).length);
     const max = this.#fleet.members.find(({ name }) => by.name.startsWith(`${name}#`))?.max ?? 0;
-    over("of the runner", max, atWork.filter(({ beginnings }) => beginnings.at(-1)?.by === by).length);
+    const own = atWork.filter(({ beginnings }) => beginnings.at(-1)?.by === by && beginnings.at(-1)?.driver === by);
+    over("of the runner", max, own.length);
   }
 
   /** Only a run that was interrupted goes back: not one that was answered where its session could be read. */
@@ -148,6 +152,12 @@ export class QueueWatch {
   #break(words: string): void {
     this.#machine.broken.push(words);
   }
+}
+
+/** A runner that stood still does less than before: a process of its machine went on with the run. */
+function adopt({ beginnings }: QueuedHistory, by: SimulatedProcess): void {
+  const last = beginnings.at(-1);
+  if (last) last.driver = by;
 }
 
 function isAtWork({ beginnings, isOver }: QueuedHistory): boolean {

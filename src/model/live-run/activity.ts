@@ -16,6 +16,8 @@ import type { Moment } from "./moment.ts";
 
 /** How many characters of a tool call are compared with those of the one before. */
 const COMPARED = 10_000;
+/** Beside an open request, a longer silence cannot be told from the wait for its answer. */
+const BESIDE_MS = 60_000;
 
 export interface Activity {
   /** The task's totals when the run began. */
@@ -42,7 +44,7 @@ export interface Activity {
   readonly workingSince: number | null;
   /** How long it had worked when it was last paused, in ms. */
   readonly workedBefore: number;
-  /** When it began to wait for people. */
+  /** When it began to wait for people, or last worked beside that. */
   readonly askedAt: number;
   /** When something was last seen of it, or it resumed its work. */
   readonly seenAt: number;
@@ -147,11 +149,20 @@ export function workedMs({ workedBefore, workingSince }: Activity, until: number
   return workedBefore + (workingSince === null ? 0 : Math.max(0, until - workingSince));
 }
 
-/** All requests are answered. The time until now was a person's, and does not count as work. */
+/** The time until now was a person's, and does not count as work. */
 export function unblocked(activity: Activity, { awake }: Moment): Activity {
   const { workingSince, askedAt } = activity;
   if (workingSince === null) return activity;
   return { ...activity, workingSince: workingSince + awake - Math.max(askedAt, workingSince) };
+}
+
+/**
+ * It shows work beside an open request: only the time after that is a person's. Of a longer silence before, all but a
+ * minute was a person's, too: this may be the first sign of work after an answer that is not heard of yet.
+ */
+export function workedBeside(activity: Activity, at: Moment): Activity {
+  const silent = { ...activity, askedAt: Math.min(activity.askedAt + BESIDE_MS, at.awake) };
+  return { ...unblocked(silent, at), askedAt: at.awake };
 }
 
 /** How the run compares with its limits; null while no prompt of it is accepted. */

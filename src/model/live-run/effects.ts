@@ -50,6 +50,8 @@ export type InspectPurpose =
   | { name: "steering" }
   /** What the run has used, before its next request to a model. */
   | { name: "usage" }
+  /** Whether the run was over before it was stopped for its pause. */
+  | { name: "pause" }
   | { name: "host.ended"; reason: string };
 
 export type AbortPurpose =

@@ -65,6 +65,8 @@ export interface PausedStage {
    * its next prompt is being stored.
    */
   state: "writing" | "stopping" | "unstopped" | "resting" | "coming" | "continuing";
+  /** What its session holds could not be read when it was stopped: the next poll reads it. */
+  isUnread?: true;
 }
 
 /** When an idle session was inspected, and whether an answer was begun. */

@@ -3,7 +3,7 @@
  * when the time has come the run is prompted to go on in the same session. Pure. Invariants: whoever dies in between
  * leaves a pause that another process takes up; each prompt has an id of its own, stored before it is sent.
  */
-import type { Evidence, Verdict } from "../evidence.ts";
+import { type Evidence, judge, type Verdict } from "../evidence.ts";
 import { quietLimit, quotaBreach, type Standing, stallBreach, stallText } from "../limits.ts";
 import type { PauseCause, RetryingDetail, Task } from "../task.ts";
 import { paused as pausedActivity } from "./activity.ts";
@@ -19,9 +19,10 @@ import {
   workingUntil,
 } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
-import { behindPrompt } from "./steering.ts";
+import { behindPrompt, deliver, isSteered } from "./steering.ts";
 
 const POLL_LATER: RunEffect = { type: "poll", soon: false };
+const READ: RunEffect = { type: "inspect", purpose: { name: "pause" } };
 /** Runs that wait for one time do not all begin at once: each waits longer, by up to a tenth and up to a minute. */
 const STAGGER_MS = 60_000;
 /** Where nobody knows when the provider will be back, a run waits twice as long each time. */
@@ -129,16 +130,36 @@ export function halted(run: LiveRun, isStopped: boolean): RunStep {
   const state = isStopped ? "resting" : "unstopped";
   return {
     run: { ...run, stage: { ...stage, state } },
-    effects: isStopped ? [{ type: "rest" }, POLL_LATER] : [POLL_LATER],
+    effects: isStopped ? [READ, { type: "rest" }, POLL_LATER] : [POLL_LATER],
   };
 }
 
-/** A poll: stops again what could not be stopped, and asks for a turn when the time has come. */
+/**
+ * What the session holds after the stop. The word of a retry may be late, or the host's own try may have succeeded
+ * before it was stopped: a run that has its answer is over, and need not wait for its provider.
+ */
+export function readInPause(run: LiveRun, evidence: Evidence | null, at: Moment): RunStep {
+  const { stage } = run;
+  const isAwaited = stage.name === "paused" && (stage.state === "resting" || stage.state === "coming");
+  if (!isAwaited || run.cancelReason !== null || !isWanted(run)) return unchanged(run);
+  const { isUnread: _read, ...rest } = stage;
+  const receipts = evidence === null ? unchanged(run) : deliver(run, evidence, at);
+  // Receipts are stored before the end, which would call such a message failed.
+  if (evidence === null || receipts.effects.length > 0)
+    return { run: { ...receipts.run, stage: { ...rest, isUnread: true } }, effects: [...receipts.effects, POLL_LATER] };
+  const read = { ...run, stage: rest };
+  const verdict = judge(evidence, null);
+  const isOver = verdict.outcome === "completed" && !evidence.unfinished && !isSteered(run);
+  return isOver ? end(read, verdict, progressOf(read, at), at) : unchanged(read);
+}
+
+/** A poll: stops and reads again what could not be, and asks for a turn when the time has come. */
 export function pausedPoll(run: LiveRun, at: Moment): RunStep {
   const { stage } = run;
   if (stage.name !== "paused" || run.cancelReason !== null || !isWanted(run)) return unchanged(run);
   if (stage.state === "unstopped") return halt(run, stage);
-  if (stage.state !== "resting" || (at.wall < stage.until && at.awake < stage.dueAt)) return unchanged(run);
+  if (stage.state !== "resting") return unchanged(run);
+  if (at.wall < stage.until && at.awake < stage.dueAt) return { run, effects: stage.isUnread ? [READ] : [] };
   return { run: { ...run, stage: { ...stage, state: "coming" } }, effects: [{ type: "turn" }] };
 }
 

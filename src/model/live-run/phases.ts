@@ -1,7 +1,7 @@
 /** How the phase of a live run changes, and what it waits for: requests, their answers, signs of work. Pure. */
 import type { Ruling } from "../request-policy.ts";
 import type { Phase, PhaseDetail, RetryingDetail } from "../task.ts";
-import { counted, unblocked, type WorkReport } from "./activity.ts";
+import { counted, unblocked, type WorkReport, workedBeside } from "./activity.ts";
 import { type RunStep, then, unchanged } from "./effects.ts";
 import { type Answered, isWanted, type LiveRun, openRequest, type Waiting } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
@@ -134,8 +134,7 @@ export function busy(run: LiveRun, at: Moment): RunStep {
 /** A sign of work: counted, and written with others. */
 export function observe(run: LiveRun, report: WorkReport, at: Moment): RunStep {
   const work = counted(run.activity, report, at);
-  // It works beside what it asked: only the time after that is a person's.
-  const activity = run.requests.size === 0 ? work : { ...work, askedAt: at.awake };
+  const activity = run.requests.size === 0 ? work : workedBeside(work, at);
   const seen = { ...run, activity, isSaving: true, retries: null };
   const { run: after, effects } = isEndedBy(run, "work") ? resumeWork(seen, at) : applied(seen, at);
   // What counts in a budget is written at once: others may be about to use what is left.

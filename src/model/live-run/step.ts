@@ -43,6 +43,7 @@ import {
   pausedPoll,
   pauseForRetry,
   pauseWritten,
+  readInPause,
   takeTurn,
 } from "./pausing.ts";
 import { answer, ask, busy, enterPhase, followDue, observe, phaseAgain, retry, ruled } from "./phases.ts";
@@ -276,6 +277,8 @@ function inspected(
       return evidence === null || run.stage.name !== "working"
         ? unchanged(run)
         : save({ ...run, activity: { ...run.activity, read: evidence.progress } }, at);
+    case "pause":
+      return isGone ? notInspected(run, isGone, at) : readInPause(run, evidence, at);
     case "hint":
       return evidence === null ? notInspected(run, isGone, at) : settle(run, evidence, null, at);
     case "status":

@@ -54,7 +54,7 @@ const anyVerdict: fc.Arbitrary<Verdict> = fc.oneof(
 );
 
 const anyInspectPurpose: fc.Arbitrary<InspectPurpose> = fc.oneof(
-  fc.record({ name: fc.constantFrom("search" as const, "hint" as const, "steering" as const, "usage" as const) }),
+  fc.constantFrom("search", "hint", "steering", "usage", "pause").map((name) => ({ name })),
   fc.record({ name: fc.constant("status" as const), askedAt: fc.nat() }),
   fc.record({ name: fc.constant("host.ended" as const), reason: text }),
 );

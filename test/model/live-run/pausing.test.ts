@@ -1,11 +1,20 @@
 /** How paused runs go on when a process or its host failed. */
 import { describe, expect, test } from "bun:test";
+import type { Evidence } from "../../../src/model/evidence.ts";
 import type { RunStep } from "../../../src/model/live-run/effects.ts";
 import type { RunInput } from "../../../src/model/live-run/inputs.ts";
 import type { LiveRun } from "../../../src/model/live-run/live-run.ts";
 import { adoptPaused } from "../../../src/model/live-run/pausing.ts";
 import { after, begun, effectsOf, type Happening, polled, shown } from "./steps.ts";
 import { LIMITS, sampleRun, sampleTask } from "./walk.ts";
+
+/** What was to be written is stored. */
+const written = ({ effects }: RunStep): Happening[] =>
+  effects.flatMap((effect) => {
+    if (effect.type !== "write") return [];
+    const outcome = { changed: true, task: sampleTask(), notice: null } as const;
+    return [{ type: "written", event: effect.event, outcome }];
+  });
 
 test("a run that waited for its provider in a dead process waits on within its limits only", () => {
   const created = sampleTask();
@@ -26,15 +35,43 @@ test("a run that waited for its provider in a dead process waits on within its l
   }
 });
 
+describe("a run that was over when the host's word of a retry paused it", () => {
+  const retrying: RunInput = { type: "session.retrying", reason: "overloaded", count: 1, until: 600_000 };
+  const paused = after(sampleRun(), ...begun, retrying);
+  const halted: Happening[] = [...written(paused), { type: "aborted", purpose: { name: "pause" } }];
+  const over: Partial<Evidence> = { begun: true, worked: true, answer: { text: "Done." } };
+  const unread: RunInput = { type: "inspect.failed", purpose: { name: "pause" }, isGone: false };
+
+  test("ends with its answer, and does not wait for its provider", () => {
+    expect(effectsOf(after(paused.run, ...halted))).toEqual(["inspect pause", "rest", "poll"]);
+    expect(effectsOf(after(paused.run, ...halted, shown("pause", over)))).toEqual(["completed: Done."]);
+  });
+
+  test("is read again by the next poll if its session could not be read, and until it goes on", () => {
+    const failed = [...halted, unread];
+    expect(effectsOf(after(paused.run, ...failed, polled))).toEqual(["inspect pause"]);
+    expect(effectsOf(after(paused.run, ...failed, polled, shown("pause", over)))).toEqual(["completed: Done."]);
+    expect(effectsOf(after(paused.run, ...failed, polled, shown("pause"), polled))).toEqual([]);
+    expect(effectsOf(after(paused.run, ...failed, [700_000, polled]))).toEqual(["turn"]);
+    const continuing: Happening[] = [...failed, [700_000, polled], { type: "turn.came" }];
+    expect(effectsOf(after(paused.run, ...continuing, shown("pause", over)))).toEqual([]);
+  });
+
+  test("rests if its session shows no end, or that of a step only", () => {
+    const error = { message: "aborted", aborted: true };
+    for (const fields of [{}, { begun: true }, { ...over, error }, { ...over, unfinished: true }])
+      expect(effectsOf(after(paused.run, ...halted, shown("pause", fields)))).toEqual([]);
+  });
+
+  test("ends as deleted if its session is gone", () => {
+    const gone: RunInput = { ...unread, isGone: true };
+    expect(effectsOf(after(paused.run, ...halted, gone))).toEqual(["sweep", "error: its session was deleted"]);
+  });
+});
+
 describe("a paused run that the host failed to stop for a budget, in which something is left then", () => {
   const error = { message: "limit", aborted: false, until: 60_000 };
   const due: Happening[] = [...begun, shown("hint", { begun: true, error })];
-  const written = ({ effects }: RunStep): Happening[] =>
-    effects.flatMap((effect) => {
-      if (effect.type !== "write") return [];
-      const outcome = { changed: true, task: sampleTask(), notice: null } as const;
-      return [{ type: "written", event: effect.event, outcome }];
-    });
   const paused = after(sampleRun(), ...due);
   const halted: Happening[] = [...written(paused), { type: "aborted", purpose: { name: "pause" } }, [120_000, polled]];
   const coming = after(paused.run, ...halted);

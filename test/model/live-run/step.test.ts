@@ -393,6 +393,21 @@ describe("requests and limits", () => {
     expect(effectsOf(after(working, ...waited, [limit + 1, polled]))).toEqual(["abort stop"]);
   });
 
+  test("nor if a sign of work overtakes the answer that it follows", () => {
+    const limit = LIMITS.runMs ?? 0;
+    const sign: RunInput = { type: "text.written" };
+    const overtaken: Happening[] = [asked("a"), [limit * 2, sign], [3, answered("a")]];
+    expect(effectsOf(after(working, ...overtaken, [limit - 60_000, polled]))).toEqual(["stalled"]);
+    expect(effectsOf(after(working, ...overtaken, [limit + 1, polled]))).toEqual(["abort stop"]);
+  });
+
+  test("it counts the time of what works beside an open request, as long as that shows work", () => {
+    const limit = LIMITS.runMs ?? 0;
+    const minutes = Array.from({ length: limit / 60_000 + 1 }, (): Happening => [60_000, { type: "text.written" }]);
+    expect(effectsOf(after(working, asked("a"), ...minutes.slice(1), polled))).toEqual([]);
+    expect(effectsOf(after(working, asked("a"), ...minutes, polled))).toEqual(["abort stop"]);
+  });
+
   test("a quiet run is stalled unless it waits for its own tasks or its budgets, and works again with the next sign", () => {
     const quiet = after(working, [LIMITS.stallMs + 10, polled]);
     expect(effectsOf(quiet)).toEqual(["stalled"]);

@@ -23,7 +23,7 @@ export function after(run: LiveRun, ...happenings: Happening[]): RunStep {
 export const begun: Happening[] = [{ type: "turn.came" }, { type: "prompt.accepted" }];
 export const polled: RunInput = { type: "poll.done", isWaiting: false };
 export const shown = (
-  name: "hint" | "status" | "search",
+  name: "hint" | "status" | "search" | "pause",
   fields: Partial<Evidence> = {},
   askedAt = 9_999,
 ): RunInput => {
