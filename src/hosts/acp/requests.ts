@@ -24,6 +24,11 @@ export interface AskingRun {
   asksInPermissions: boolean;
 }
 
+/** What one session may ask at the same time; more are cancelled unasked. */
+const MOST_OPEN = 50;
+/** What people are shown; the whole is in the call itself. */
+const TEXT_CHARS = 8_000;
+
 /** The answer to a request that nobody decides. */
 export const CANCELLED = { outcome: { outcome: "cancelled" } };
 
@@ -102,8 +107,10 @@ export class AcpRequests {
     given: { asks: Reply["kind"]; text: string; callId: string | null; name: string; tool?: AskedTool },
     signal: AbortSignal,
   ): Promise<Reply | null> {
-    const { asks, text, callId, name, tool } = given;
+    const { asks, callId, name, tool } = given;
     const { sessionId } = run;
+    if ([...this.#open.values()].filter((open) => open.sessionId === sessionId).length >= MOST_OPEN) return null;
+    const text = given.text.length > TEXT_CHARS ? `${given.text.slice(0, TEXT_CHARS)} …` : given.text;
     const requestId = crypto.randomUUID();
     const about = tool === undefined ? {} : { tool };
     run.asked({ requestId, callId, tool: name, text });

@@ -25,6 +25,7 @@ export type Seen = "text" | { call: ToolPart } | null;
 /** The most that is kept of an answer beyond the limit of the transcript. */
 const TAIL_CHARS = 512 * 1024;
 const MOST_NOTES = 100;
+const NAME_CHARS = 80;
 
 export class RunView {
   readonly messageId: string;
@@ -85,6 +86,11 @@ export class RunView {
     return texts.join("").trim();
   }
 
+  /** Some agents have only titles, which may be as long as a command. */
+  toolName(update: AcpUpdate): string {
+    return (this.#profile.toolName(update) ?? update.kind ?? "tool").slice(0, NAME_CHARS);
+  }
+
   /** Text was written, or a tool call completed. */
   get hasWorked(): boolean {
     const counts = (part: MessagePart) =>
@@ -142,7 +148,7 @@ export class RunView {
     this.#tail = "";
     this.#hasWorkedBeyond ||= status === "completed";
     if (sessionUpdate !== "tool_call") return null;
-    return { call: newPart(callId, this.#profile.toolName(update) ?? update.kind ?? "tool", at) };
+    return { call: newPart(callId, this.toolName(update), at) };
   }
 
   #noteDown(text: string): null {
@@ -198,7 +204,7 @@ export class RunView {
     const { toolCallId: callId } = update;
     if (callId === undefined) return null;
     const known = this.calls.get(callId);
-    const part = known ?? this.#newCall(callId, this.#profile.toolName(update) ?? update.kind ?? "tool", at);
+    const part = known ?? this.#newCall(callId, this.toolName(update), at);
     part.title = update.title ?? part.title;
     const before = JSON.stringify(part.input);
     if (update.rawInput !== undefined && update.rawInput !== null) part.input = update.rawInput;

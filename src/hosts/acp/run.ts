@@ -148,8 +148,7 @@ export class AcpRun implements AskingRun {
 
   toolName(asked: AcpPermission["toolCall"]): string {
     const known = this.#view.calls.get(asked.toolCallId ?? "");
-    const update = { sessionUpdate: "tool_call", ...asked };
-    return known?.name ?? this.#context.agent.profile.toolName(update) ?? asked.kind ?? "tool";
+    return known?.name ?? this.#view.toolName({ sessionUpdate: "tool_call", ...asked });
   }
 
   async #prompt(): Promise<void> {

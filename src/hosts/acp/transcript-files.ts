@@ -14,6 +14,9 @@ const TRANSCRIPT_BYTES = 32 * 1024 * 1024;
 /** The longest text inside an update; what is longer is cut in the middle. */
 const LONGEST_TEXT = 512 * 1024;
 
+/** What an agent can cause as often as it likes. */
+const BOUNDED = new Set<TranscriptLine["type"]>(["update", "asked", "answered"]);
+
 interface Writing {
   /** Not in the file yet, oldest first. */
   pending: string[];
@@ -55,13 +58,14 @@ export class TranscriptFiles {
   }
 
   async launched(launchId: string): Promise<string | null> {
-    return textOf(this.#launch(launchId));
+    // Empty if this process died while it was written: then nobody got the session.
+    return (await textOf(this.#launch(launchId))) || null;
   }
 
   /** Stores the line soon; never throws. False if it is left out: the limit is reached. */
   note(sessionId: string, line: Extract<TranscriptLine, { messageId: string }>): boolean {
     const writing = this.#writingOf(sessionId);
-    if (line.type === "update" && !this.#hasRoom(writing, line.messageId, line.at)) return false;
+    if (BOUNDED.has(line.type) && !this.#hasRoom(writing, line.messageId, line.at)) return false;
     const text = line.type === "update" ? textOfLine({ ...line, update: shortened(line.update) }) : textOfLine(line);
     this.#add(writing, text);
     void this.#flush(sessionId, writing, false);

@@ -12,6 +12,9 @@ import { addTokens, type RunView } from "./run-view.ts";
 import type { AcpRunEnd } from "./transcript-lines.ts";
 import type { AcpPromptResult } from "./wire.ts";
 
+/** An error is told to people and to models: an agent's own may be of any length. */
+const ERROR_CHARS = 10_000;
+
 /** Why a run was ended from our side. */
 export type Stop = { kind: "aborted" } | { kind: "silent"; ms: number };
 
@@ -59,7 +62,7 @@ export function endOfRun(turns: TurnsEnd): AcpRunEnd {
   if (stop) return { ...end, error: silence(turns.agent, stop.ms) };
   if (isRefused) return { ...end, refused: true };
   const error = result === undefined ? failureText(turns) : errorOf(turns, result, tokens);
-  return error === null ? { ...end, text: view.lastText } : { ...end, error };
+  return error === null ? { ...end, text: view.lastText } : { ...end, error: error.slice(0, ERROR_CHARS) };
 }
 
 function errorOf({ agent, view, profile }: TurnsEnd, result: AcpPromptResult, tokens: Tokens | null): string | null {

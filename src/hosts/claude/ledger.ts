@@ -106,7 +106,8 @@ export class ClaudeLedger {
   }
 
   async launched(launchId: string): Promise<string | null> {
-    return textOf(this.#launch(launchId));
+    // Empty if the process died while it was written: then nobody got the session.
+    return (await textOf(this.#launch(launchId))) || null;
   }
 
   async remove(sessionId: string): Promise<void> {

@@ -15,7 +15,7 @@ export const agentsCommand: Command = {
   name: "agents",
   summary: "list the ACP agents, and what each of them can do here",
   details:
-    "Agents that speak the Agent Client Protocol run as `--host acp:NAME`. With --check, each installed agent (or the named ones) is started once, without asking a model: this shows whether it works, and what it announces. Exits with 1 if one of them does not work.",
+    "Agents that speak the Agent Client Protocol run as `--host acp:NAME`. With --check, each installed agent (or the named ones) is started once, without asking a model: this shows whether it works, and what it announces. Exits with 1 if one of them does not work. With names, limits are shown in full.",
   operands: [{ name: "name", optional: true, repeated: true }],
   options: { check: { summary: "start the agents, to see whether they work" } },
   examples: [
@@ -39,7 +39,12 @@ async function listAgents(invocation: Invocation): Promise<number> {
   const checks = checking ? await screen.during("starting the agents", checking) : new Map<string, CheckedAgent>();
   const rows = agents.map((agent): AgentRow => ({ ...agent, checked: checks.get(agent.name) ?? null }));
   screen.show({ agents: rows.map((row) => shown(row, table)) }, () => {
-    for (const line of tableLines(COLUMNS, rows, screen)) screen.line(line);
+    const columns = checks.size > 0 ? COLUMNS : COLUMNS.filter(({ title }) => title !== "CONTINUES");
+    for (const line of tableLines(columns, rows, screen)) screen.line(line);
+    // A narrow terminal cuts the rows.
+    for (const row of wanted.length > 0 ? rows : []) {
+      screen.line(`${row.name}: ${[...limitsOf(row), row.program ?? row.install ?? ""].join("; ")}`);
+    }
     for (const { name, checked } of rows) {
       if (checked?.problem) screen.hint(`${name}: ${oneLine(checked.problem)}`);
     }
@@ -95,15 +100,20 @@ const COLUMNS: Column<AgentRow>[] = [
   { title: "CONTINUES", cell: ({ checked }) => checked?.continues ?? "-" },
   {
     title: "LIMITS",
-    cell: ({ limits, isUntested }) => [...limits, ...(isUntested ? ["strict rules apply"] : [])].join("; ") || "-",
+    cell: (row) => limitsOf(row).join("; ") || "-",
     least: 10,
   },
   { title: "INSTALL", cell: ({ program, install }) => (program === null ? (install ?? "-") : program), least: 10 },
 ];
 
+function limitsOf({ limits, isUntested }: AgentRow): string[] {
+  return isUntested ? [...limits, "strict rules apply"] : [...limits];
+}
+
 function stateOf({ program, checked }: AgentRow): string {
   if (program === null) return "not installed";
   if (checked === null) return "installed";
+  if (checked.needsLogin) return "needs a login";
   if (checked.problem !== null) return "does not work";
   return checked.version === null ? "works" : `works (${checked.version})`;
 }

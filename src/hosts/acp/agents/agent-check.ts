@@ -19,6 +19,8 @@ export interface CheckedAgent {
   hasHttpServers: boolean;
   modes: string[];
   models: string[];
+  /** It works, but nobody has logged in. */
+  needsLogin: boolean;
   /** Why it cannot be used, and what to do; null if it can. */
   problem: string | null;
 }
@@ -34,6 +36,7 @@ export async function checkAgent(
     hasHttpServers: false,
     modes: [],
     models: [],
+    needsLogin: false,
     problem: table.problem(agent),
   };
   if (checked.problem !== null) return checked;
@@ -55,6 +58,7 @@ export async function checkAgent(
     checked.modes = modes?.availableModes.map(({ id }) => id) ?? valuesOf("mode");
     checked.models = valuesOf("model");
   } catch (thrown) {
+    checked.needsLogin = thrown instanceof AgentRefusal && thrown.needsLogin;
     checked.problem = problemOf(thrown, agent.title, process.complaint);
   } finally {
     await process.end(EXIT_MS);

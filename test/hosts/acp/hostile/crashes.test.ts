@@ -76,6 +76,12 @@ check("killed when the agent has answered, before the end is stored: no answer i
   expect(judgeInterrupted(evidence)).toMatchObject({ outcome: "error", error: expect.stringContaining("interrupted") });
 });
 
+check("killed while the launch is being written down: there is no session of that launch", async () => {
+  await stage.session("launch-cut");
+  writeFileSync(join(bed.folder, "launches", "launch-cut"), "");
+  expect(await stage.host.findLaunched({ launchId: "launch-cut" })).toBeNull();
+});
+
 check("a transcript that ends in half a line is read up to there, and goes on", async () => {
   const session = await stage.session();
   await stage.run(["say whole"], session);

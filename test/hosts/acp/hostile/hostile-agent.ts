@@ -62,6 +62,23 @@ const steps: Record<string, (rest: string) => unknown> = {
     const answer = await ask("session/request_permission", { sessionId: "session-of-another", ...permission });
     say(`answered ${JSON.stringify(answer.result ?? answer.error)}`);
   },
+  async asks(count) {
+    const permission = { title: "z".repeat(100_000), kind: "execute" };
+    const options = [{ optionId: "yes", kind: "allow_once", name: "Yes" }];
+    const asked = Array.from({ length: Number(count) }, (_, index) =>
+      ask("session/request_permission", {
+        sessionId: session,
+        toolCall: { toolCallId: `asked-${index}`, ...permission },
+        options,
+      }),
+    );
+    const answered = await Promise.all(asked);
+    const isAllowed = ({ result }: Fields) => JSON.stringify(result).includes("selected");
+    say(`${answered.filter(isAllowed).length} allowed`);
+  },
+  refuse(megabytes) {
+    throw { code: -32603, message: "w".repeat(Number(megabytes) * 1024 * 1024) };
+  },
   stop: (reason) => reason,
   async read(path) {
     const read = await ask("fs/read_text_file", { sessionId: session, path });

@@ -85,6 +85,29 @@ describe("what it sends", () => {
     expect(await stage.host.requests()).toEqual([]);
   });
 
+  check("a flood of requests is bounded, in number and in length", async () => {
+    const session = await stage.session();
+    const reply = { kind: "permission", decision: "once", message: null } as const;
+    const seen: { open: number; text: number }[] = [];
+    const stop = stage.host.onEvent(async (event) => {
+      if (event.type !== "session.asked" || event.sessionId !== session) return;
+      seen.push({ open: (await stage.host.requests()).length, text: event.text.length });
+      await stage.host.answer(session, event.requestId, reply);
+    });
+    expect(await stage.run(["asks 500"], session)).toMatchObject({ result: expect.stringMatching(/^\d+ allowed$/) });
+    stop();
+    expect(Math.max(...seen.map(({ open }) => open))).toBeLessThanOrEqual(50);
+    expect(Math.max(...seen.map(({ text }) => text))).toBeLessThan(10_000);
+    const { messages } = await stage.host.messages(session, { limit: 10, before: null });
+    const names = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool" ? [part.name] : [])));
+    expect(names.every((name) => name.length <= 80)).toBe(true);
+  });
+
+  check("an error of any length is told in short", async () => {
+    const verdict = await stage.run(["refuse 5"]);
+    expect([verdict.outcome, "error" in verdict && verdict.error.length]).toEqual(["error", 10_000]);
+  });
+
   check("files and terminals of ours cannot be asked for", async () => {
     const verdict = await stage.run([`read ${join(bed.root, "home", "secret")}`]);
     expect(verdict).toEqual({ outcome: "completed", result: "-32601 -32601 -32601" });
