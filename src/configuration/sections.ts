@@ -14,6 +14,7 @@ import { mcp } from "./sections/mcp.ts";
 import { notifications } from "./sections/notifications.ts";
 import { opencode } from "./sections/opencode.ts";
 import { store } from "./sections/store.ts";
+import { telemetry } from "./sections/telemetry.ts";
 import { worktrees } from "./sections/worktrees.ts";
 
 export const SECTIONS = {
@@ -29,6 +30,7 @@ export const SECTIONS = {
   claude,
   agents,
   mcp,
+  telemetry,
 };
 
 /** Any table of sections, so that the checks can be tested with another one. */

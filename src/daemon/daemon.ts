@@ -24,12 +24,12 @@ import type { Log } from "../process/log.ts";
 import { machineOf } from "../process/machine.ts";
 import { makeId } from "../process/make-id.ts";
 import { DEPTH_VARIABLE } from "../protocol/call-origin.ts";
-import { openStore } from "../store/open.ts";
 import type { Instance, Store } from "../store/store.ts";
 import { storeSetting } from "../store/store-setting.ts";
 import { executorsOf, hostMakers } from "./host-makers.ts";
 import { keepHouse } from "./housekeeping.ts";
 import { limitSettings } from "./limit-settings.ts";
+import { openReportingStore } from "./reporting-store.ts";
 import { tokenDoorOptions } from "./token-door-options.ts";
 
 export interface DaemonOptions {
@@ -49,13 +49,13 @@ export interface Daemon {
 
 export async function startDaemon({ directory, configuration, environment, log }: DaemonOptions): Promise<Daemon> {
   const postgres = storeSetting(configuration.store);
-  const store = await openStore({ directory, ...configuration.store, log: (line) => log.info(line) });
+  const { store, telemetry } = await openReportingStore(directory, configuration, log);
   const { maxDepth, retention, ...limits } = limitSettings(configuration);
   // Agents on these hosts are one level deeper than whoever asks for them.
   const makers = hostMakers({ directory, configuration, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
   const machine = postgres === null ? "" : machineOf(directory);
   const isAlive = instanceJudge({ machine });
-  const runner = new Runner({ store, log, makers, machine, isAlive, ...limits });
+  const runner = new Runner({ store, log, makers, machine, isAlive, telemetry, ...limits });
   const desk = deskOf({ store, machine, isAlive, ...limits }, runner, makers);
   const instance = daemonInstance(directory, machine);
   const instances = () => [instance.id, ...runner.engines().map((engine) => engine.instance.id)];

@@ -20,7 +20,6 @@ import { instanceJudge, ownIdentity } from "../process/liveness.ts";
 import { machineOf } from "../process/machine.ts";
 import { makeId } from "../process/make-id.ts";
 import { DEPTH_VARIABLE } from "../protocol/call-origin.ts";
-import { openStore } from "../store/open.ts";
 import type { QueueLimits } from "../store/queue/run-queue.ts";
 import type { RunnerLack, RunnerRecord } from "../store/runners/records.ts";
 import type { Instance } from "../store/store.ts";
@@ -28,6 +27,7 @@ import { storeSetting } from "../store/store-setting.ts";
 import { type DrainOptions, drained } from "./drain.ts";
 import { hostMakers, type NamedMaker } from "./host-makers.ts";
 import { limitSettings } from "./limit-settings.ts";
+import { openReportingStore } from "./reporting-store.ts";
 import { RunFolders } from "./run-folders.ts";
 
 /** How much of what it lacks a runner tells others. */
@@ -54,10 +54,10 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
   const all = hostMakers({ directory, configuration, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
   const { makers, lacks } = await usable(all, options);
   const { limits, rules, budgets, prices } = limitSettings(configuration);
-  const store = await openStore({ directory, ...configuration.store, log: (line) => log.info(line) });
+  const { store, telemetry } = await openReportingStore(directory, configuration, log);
   const machine = storeSetting(configuration.store) === null ? "" : machineOf(directory);
   const isAlive = instanceJudge({ machine });
-  const runner = new Runner({ store, log, makers, limits, rules, budgets, prices, machine, isAlive });
+  const runner = new Runner({ store, log, makers, limits, rules, budgets, prices, machine, isAlive, telemetry });
   const open = (host: string, folder: string) => runner.open(host, folder);
   const desk = new Desk({ store, machine, isAlive, engines: () => runner.engines(), open });
   const instance = runnerInstance(directory, machine);

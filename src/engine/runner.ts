@@ -23,6 +23,7 @@ import { type Member, memberWithoutTasks } from "./member.ts";
 import { plainNoticeText } from "./notices/plain-notice-text.ts";
 import { Slots } from "./runs/slots.ts";
 import { Supervisor } from "./supervisor.ts";
+import type { Telemetry } from "./telemetry/telemetry.ts";
 import { TranscriptKeeper } from "./transcripts/transcript-keeper.ts";
 import type { EntriesListener } from "./watching/changes.ts";
 
@@ -56,6 +57,8 @@ interface RunnerContext extends Partial<Clock> {
   identity?: ProcessIdentity;
   /** The machine of this process, where others use the same store; only this one when absent. */
   machine?: string;
+  /** Reports what its runs did; nobody when absent. */
+  telemetry?: Telemetry | null;
   /** Words notices for a parent; plainly when absent. */
   wordNotices?(views: readonly NoticeView[]): NoticeText;
 }
@@ -95,6 +98,7 @@ export class Runner {
       isAlive: isInstanceAlive,
       identity: ownIdentity(),
       machine: "",
+      telemetry: null,
       wordNotices: plainNoticeText,
       ...context,
     };
@@ -193,6 +197,7 @@ export class Runner {
     const opened = await maker.open(directory);
     const engine = this.#makeEngine(opened, directory);
     this.#keeper?.follow(engine);
+    this.#context.telemetry?.follow(engine);
     engine.onEnded(() => {
       for (const listener of this.#endListeners) listener();
     });
@@ -230,10 +235,12 @@ export class Runner {
   }
 
   async #end({ engine, opened }: Opened): Promise<void> {
-    const { log } = this.#context;
+    const { log, telemetry } = this.#context;
     const { host, directory } = engine.instance;
+    // What has just ended is still read from the host.
+    const interrupt = () => engine.interrupt().finally(() => telemetry?.idle());
     // Whatever the store does: the host lets go of the directory.
-    for (const step of [() => engine.interrupt(), () => engine.stop(), () => opened.close()]) {
+    for (const step of [interrupt, () => engine.stop(), () => opened.close()]) {
       await step().catch((thrown: unknown) => {
         log.error("a host was not closed as it should be", { host, directory, error: messageOf(thrown) });
       });

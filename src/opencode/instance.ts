@@ -48,7 +48,7 @@ export async function startInstance(input: {
   const { log, configuration, host } = input;
   const { toolPrefix, noticeResultChars } = configuration.opencode;
   const held = await holdStorage(input.storage, log, configuration);
-  const { store, supervisor, slots, machine, keeper, taskWorktrees, add, release } = held;
+  const { store, supervisor, slots, machine, keeper, telemetry, taskWorktrees, add, release } = held;
   const ownTools = [...TOOL_NAMES.map((name) => `${toolPrefix}_${name}`), ...WITHHELD_MCP_TOOLS];
   const make = (of: OpenCodeHost, directory: string): Engine => {
     const made = createEngine({
@@ -73,6 +73,7 @@ export async function startInstance(input: {
     });
     made.onEnded(input.onEnded);
     keeper?.follow(made);
+    telemetry?.follow(made);
     return made;
   };
   const engine = make(host, input.directory);

@@ -13,6 +13,7 @@ import type { Notifier } from "../engine/notifications/notifier.ts";
 import { CallPerformer } from "../engine/remote/call-performer.ts";
 import { Slots } from "../engine/runs/slots.ts";
 import { Supervisor } from "../engine/supervisor.ts";
+import type { Telemetry } from "../engine/telemetry/telemetry.ts";
 import type { TranscriptKeeper } from "../engine/transcripts/transcript-keeper.ts";
 import type { ApiServer } from "../http/server.ts";
 import { messageOf } from "../model/errors.ts";
@@ -53,6 +54,8 @@ interface Opened extends Place {
   taskWorktrees(): Promise<TaskWorktrees>;
   /** Keeps what ended runs show; null if the store is used by this machine only. */
   keeper: TranscriptKeeper | null;
+  /** Reports what runs did; null if telemetry is off. */
+  telemetry: Telemetry | null;
   close(): Promise<void>;
 }
 
@@ -93,7 +96,9 @@ function openShared(directory: string, log: Log, configuration: Configuration): 
   const engines = new Set<Engine>();
   const open = async (): Promise<Opened> => {
     const { openStore } = await import("../store/open.ts");
-    const store = await openStore({ directory, ...configuration.store, log: (line) => log.info(line) });
+    const stored = await openStore({ directory, ...configuration.store, log: (line) => log.info(line) });
+    const telemetry = await telemetryOn(stored, log, configuration);
+    const store = telemetry?.store ?? stored;
     const machine = storeSetting(configuration.store) === null ? "" : machineOf(directory);
     const place = { machine, isAlive: instanceJudge({ machine }) };
     const supervisor = new Supervisor({ store, log, ...systemClock, ...place });
@@ -112,6 +117,7 @@ function openShared(directory: string, log: Log, configuration: Configuration): 
       supervisor,
       taskWorktrees,
       keeper: machine === "" ? null : await keeperOn(store, log),
+      telemetry,
       async close() {
         supervisor.stop();
         await performer.stop();
@@ -119,6 +125,7 @@ function openShared(directory: string, log: Log, configuration: Configuration): 
         // A recovery that is under way writes; one that hangs must not keep OpenCode from ending.
         await settlesWithin(supervisor.idle(), { timeout: RECOVERY_MS });
         await server?.stop();
+        await telemetry?.stop();
         await store.close();
       },
     };
@@ -135,6 +142,13 @@ async function startNotifier(store: Store, log: Log, configuration: Configuratio
   const notifier = openNotifier({ ...systemClock, newId: makeId, store, log, ...telling });
   await notifier.start();
   return notifier;
+}
+
+/** Loaded only where it is on. */
+async function telemetryOn(store: Store, log: Log, { telemetry }: Configuration): Promise<Telemetry | null> {
+  if (telemetry.module === undefined) return null;
+  const { startTelemetry } = await import("../engine/telemetry/start-telemetry.ts");
+  return startTelemetry(telemetry.module, { ...systemClock, newId: makeId, store, log });
 }
 
 /** Loaded only where it is needed. */

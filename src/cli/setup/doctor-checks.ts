@@ -25,6 +25,7 @@ import { type PostgresSetting, storeSetting } from "../../store/store-setting.ts
 import { ago, quantity } from "../terminal/text.ts";
 import { checkNotifications } from "./notification-check.ts";
 import { programOutput } from "./programs.ts";
+import { checkTelemetry } from "./telemetry-check.ts";
 
 export interface Finding {
   name: string;
@@ -71,6 +72,7 @@ export const CHECKS: readonly ((context: CheckContext) => Promise<Finding | Find
   checkPort,
   checkWorktrees,
   checkNotifications,
+  checkTelemetry,
 ];
 
 async function versionOf(command: string): Promise<string | null> {
