@@ -73,6 +73,7 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/claude/", weight: 2 },
   { folder: "test/daemon/clones", weight: 40 },
   { folder: "test/daemon/many-launches", weight: 8 },
+  { folder: "test/daemon/telemetry", weight: 8 },
   { folder: "test/daemon/daemon", weight: 9 },
   { folder: "test/daemon/postgres", weight: 8 },
   { folder: "test/engine/machines", weight: 11 },

@@ -5,6 +5,7 @@
  */
 import manifest from "../../package.json" with { type: "json" };
 import { Board } from "../board/board.ts";
+import type { BoardContext } from "../board/board-context.ts";
 import { remoteOperations } from "../board/remote-operations.ts";
 import { TaskWorktrees } from "../board/worktrees/task-worktrees.ts";
 import { worktreesFolder } from "../configuration/sections/worktrees.ts";
@@ -18,7 +19,7 @@ import { Overview } from "../engine/watching/overview.ts";
 import { callPerformance } from "../http/handlers/perform-call.ts";
 import { type ApiServer, startApiServer } from "../http/server.ts";
 import { mcpHandler } from "../mcp/mcp-handler.ts";
-import { systemClock } from "../process/clock.ts";
+import { type Clock, systemClock } from "../process/clock.ts";
 import { instanceJudge, ownIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
 import { machineOf } from "../process/machine.ts";
@@ -63,20 +64,9 @@ export async function startDaemon({ directory, configuration, environment, log }
   const { scripted } = configuration.mcp;
   const worktrees = worktreesFolder(directory, configuration.worktrees);
   const release = (folder: string) => runner.release(folder);
-  const board = new Board({
-    store,
-    desk,
-    remote,
-    worktrees,
-    machine,
-    log,
-    ...systemClock,
-    newId: () => crypto.randomUUID(),
-    executors: (folder) => executorsOf(makers, runner, folder),
-    released: release,
-    scriptedForModels: scripted,
-    maxDepth,
-  });
+  const executors = (folder: string) => executorsOf(makers, runner, folder);
+  const asked = { executors, released: release, scriptedForModels: scripted, maxDepth };
+  const board = boardOf({ store, desk, remote, worktrees, machine, log, ...asked });
   const overview = new Overview(store);
   const daemon = { board: board.call, maxDepth, assertWorkplace: board.assertWorkplace };
   const taskWorktrees = new TaskWorktrees({ ...systemClock, store, log, machine, worktrees });
@@ -123,6 +113,10 @@ export async function startDaemon({ directory, configuration, environment, log }
     await stop();
     throw thrown;
   }
+}
+
+function boardOf(context: Omit<BoardContext, keyof Clock | "newId">): Board {
+  return new Board({ ...context, ...systemClock, newId: () => crypto.randomUUID() });
 }
 
 function deskOf(
