@@ -13,7 +13,7 @@ import type { Stage } from "../scenario/stage.ts";
 import type { Machine } from "../world/machine.ts";
 import { startsAreInOrder, waitingForNobody } from "./after.ts";
 import { budgetsAgree } from "./budgets.ts";
-import { isGivenUp, isStopped, mayWorkOn, SEARCH_MS } from "./ends.ts";
+import { isGivenUp, isOthersStop, isStopped, mayWorkOn, SEARCH_MS } from "./ends.ts";
 import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
 import { eachRunEndsOnce, endsAreTrue } from "./outcomes.ts";
@@ -197,9 +197,11 @@ function isUnheard({ work }: Machine, run: Run): boolean {
 async function nobodyWorksOn({ machine, truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
   const working = new Set(machine.hosts.flatMap(({ program }) => program.prompts));
   const found: string[] = [];
-  for (const { id, status } of tasks) {
+  for (const task of tasks) {
+    const { id, status } = task;
     if (isLive(status)) continue;
-    const runs = (await truth.runs(id, 200)).filter((run) => working.has(run.messageId) && !isUnheard(machine, run));
+    const isExcused = (run: Run) => isUnheard(machine, run) || isOthersStop(machine, task, run);
+    const runs = (await truth.runs(id, 200)).filter((run) => working.has(run.messageId) && !isExcused(run));
     found.push(...runs.map(({ number }) => `task ${id} is ${status}, and its agent works on its run ${number}`));
   }
   return found;
