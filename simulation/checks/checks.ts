@@ -99,7 +99,8 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
     for (const run of await truth.runs(task.id, 200)) {
       const { ends, answers, begunAt, endedAt, sentBy } = machine.work.of(run.messageId);
       const what = `run ${run.number} of ${task.id}`;
-      if (machine.ends.wasWorking(task.id, run.number, run.messageId) && !mayWorkOn(run))
+      const isExcused = mayWorkOn(run) || isOthersAnswer(machine, task, run);
+      if (machine.ends.wasWorking(task.id, run.number, run.messageId) && !isExcused)
         found.push(`${what} was called ${run.outcome} while its agent worked: ${run.error}`);
       // It arrived after it was given up, or answered after others had taken its process for dead: whether they could,
       // `in-time.ts` checks. They looked into its session a while before they wrote. Nobody can look into that of a
@@ -121,6 +122,15 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
     }
   }
   return found;
+}
+
+/**
+ * Two programs worked in one session, and the other one read its prompt and answered. Then its process stood still until
+ * others took it for dead: they read that answer, and the process stops its own agent when it comes back.
+ */
+function isOthersAnswer({ work, ends }: Machine, { id }: Task, { number, messageId }: Run): boolean {
+  const { readersEnds, sentBy } = work.of(messageId);
+  return readersEnds.includes("answered") && !sentBy.includes(ends.writerOf(id, number) ?? "");
 }
 
 /** Its own process was asked to end: it answered after that, or its session could not be read from then on. */
