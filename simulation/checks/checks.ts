@@ -13,7 +13,7 @@ import type { Stage } from "../scenario/stage.ts";
 import type { Machine } from "../world/machine.ts";
 import { startsAreInOrder, waitingForNobody } from "./after.ts";
 import { budgetsAgree } from "./budgets.ts";
-import { isGivenUp, isStopped, mayWorkOn, SEARCH_MS } from "./ends.ts";
+import { isGivenUp, isOthersStop, isStopped, mayWorkOn, SEARCH_MS } from "./ends.ts";
 import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
 import { eachRunEndsOnce, endsAreTrue } from "./outcomes.ts";
@@ -99,7 +99,8 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
     for (const run of await truth.runs(task.id, 200)) {
       const { ends, answers, begunAt, endedAt, sentBy } = machine.work.of(run.messageId);
       const what = `run ${run.number} of ${task.id}`;
-      if (machine.ends.wasWorking(task.id, run.number, run.messageId) && !mayWorkOn(run))
+      const isExcused = mayWorkOn(run) || isOthersAnswer(machine, task, run);
+      if (machine.ends.wasWorking(task.id, run.number, run.messageId) && !isExcused)
         found.push(`${what} was called ${run.outcome} while its agent worked: ${run.error}`);
       // It arrived after it was given up, or answered after others had taken its process for dead: whether they could,
       // `in-time.ts` checks. They looked into its session a while before they wrote. Nobody can look into that of a
@@ -121,6 +122,15 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
     }
   }
   return found;
+}
+
+/**
+ * Two programs worked in one session, and the other one read its prompt and answered. Then its process stood still until
+ * others took it for dead: they read that answer, and the process stops its own agent when it comes back.
+ */
+function isOthersAnswer({ work, ends }: Machine, { id }: Task, { number, messageId }: Run): boolean {
+  const { readersEnds, sentBy } = work.of(messageId);
+  return readersEnds.includes("answered") && !sentBy.includes(ends.writerOf(id, number) ?? "");
 }
 
 /** Its own process was asked to end: it answered after that, or its session could not be read from then on. */
@@ -197,9 +207,11 @@ function isUnheard({ work }: Machine, run: Run): boolean {
 async function nobodyWorksOn({ machine, truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
   const working = new Set(machine.hosts.flatMap(({ program }) => program.prompts));
   const found: string[] = [];
-  for (const { id, status } of tasks) {
+  for (const task of tasks) {
+    const { id, status } = task;
     if (isLive(status)) continue;
-    const runs = (await truth.runs(id, 200)).filter((run) => working.has(run.messageId) && !isUnheard(machine, run));
+    const isExcused = (run: Run) => isUnheard(machine, run) || isOthersStop(machine, task, run);
+    const runs = (await truth.runs(id, 200)).filter((run) => working.has(run.messageId) && !isExcused(run));
     found.push(...runs.map(({ number }) => `task ${id} is ${status}, and its agent works on its run ${number}`));
   }
   return found;

@@ -1,5 +1,7 @@
 /** What the stored end of a run says, in the words that people read: the checks take it by that, not by the code. */
-import type { Run } from "../../src/model/task.ts";
+import { ABORTED } from "../../src/model/evidence.ts";
+import type { Run, Task } from "../../src/model/task.ts";
+import type { Machine } from "../world/machine.ts";
 
 /** For how long the session is searched for a prompt whose call failed. */
 export const SEARCH_MS = 60_000;
@@ -8,6 +10,17 @@ export const SEARCH_MS = 60_000;
 export function mayWorkOn(run: Run): boolean {
   const { outcome, error } = run;
   return outcome === "cancelled" || isGivenUp(run) || (error !== null && /^interrupted:|deleted/.test(error));
+}
+
+/**
+ * A process that could not be seen stood still, came back, and stopped what it had in the session, in its own program:
+ * that shows in the messages, and the process of the next run takes it for the stop of its own. It leaves the session
+ * alone then: a person who stopped it may be at work there.
+ */
+export function isOthersStop({ areVisible, work, begins, ends }: Machine, { id, sessionId }: Task, run: Run): boolean {
+  if (areVisible || run.error !== ABORTED) return false;
+  const [from, until] = [begins.of(id, run.number) ?? 0, ends.of(id, run.number) ?? 0];
+  return work.stopsOf(sessionId).some((at) => at >= from && at <= until);
 }
 
 /** Somebody ended it: what the agent did meanwhile does not count. */

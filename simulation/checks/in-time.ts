@@ -8,7 +8,7 @@ import type { Work } from "../agents/work-log.ts";
 import type { Stage } from "../scenario/stage.ts";
 import type { Fault } from "../world/faults.ts";
 import type { Machine } from "../world/machine.ts";
-import { isGivenUp, SEARCH_MS } from "./ends.ts";
+import { isGivenUp, isOthersStop, SEARCH_MS } from "./ends.ts";
 
 /** Several calls in a row may take their longest time. */
 const STOP_MS = 25_000;
@@ -57,7 +57,9 @@ export async function everythingIsInTime(stage: Stage, tasks: readonly Task[]): 
 type RunCheck = (stage: Stage, task: Task, run: Run, endedAt: number, runs: readonly Run[]) => string | null;
 
 /** Whoever works on a prompt whose run has ended is stopped soon; a stop that fails is tried again. */
-const worksOn: RunCheck = ({ machine }, task, { number, messageId, outcome }, endedAt) => {
+const worksOn: RunCheck = ({ machine }, task, run, endedAt) => {
+  const { number, messageId, outcome } = run;
+  if (isOthersStop(machine, task, run)) return null;
   // Deleted in another program than the one that works in it: nobody can name it any more to stop it.
   if (!machine.hasSession(task)) return null;
   const { heardAt, begunAt, firstEndedAt, endedAt: stoppedAt } = machine.work.of(messageId);

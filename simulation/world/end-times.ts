@@ -47,6 +47,11 @@ export class EndTimes {
     return this.#ends.get(`${taskId} ${run}`)?.waiting.has(messageId) ?? false;
   }
 
+  /** The process that wrote it; null if it has not ended. */
+  writerOf(taskId: string, run: number): string | null {
+    return this.#ends.get(`${taskId} ${run}`)?.by.name ?? null;
+  }
+
   /** Who wrote it although that process lived; null if that process wrote it itself, or was dead. */
   writtenBehind(owner: SimulatedProcess, taskId: string, run: number): SimulatedProcess | null {
     const end = this.#ends.get(`${taskId} ${run}`);
