@@ -88,7 +88,7 @@ export class AgentProcess {
     await this.ended;
   }
 
-  /** The guard finds more while the agent lives than after its death; it may be missing (Windows, no more processes). */
+  /** The guard finds more while the agent lives than after its death. There may be none, as on Windows. */
   async #kill(): Promise<void> {
     await this.#sweep();
     const { pid } = this.#child;
