@@ -88,7 +88,7 @@ export class AgentProcess {
     await this.ended;
   }
 
-  /** The guard finds more while the agent lives than after its death. It may be missing: on Windows, for example. */
+  /** The guard finds more while the agent lives than after its death. There may be none, as on Windows. */
   async #kill(): Promise<void> {
     await this.#sweep();
     const { pid } = this.#child;
