@@ -1,6 +1,6 @@
 /**
- * A session of Claude Code as far as its hooks see it: the MCP server that it started, a process that stands for it, and
- * a transcript. The hooks are the real command.
+ * A session of Claude Code as far as its hooks see it: the MCP server that it started, a process that stands for it,
+ * and a transcript. The hooks are the real command.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

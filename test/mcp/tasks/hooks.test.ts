@@ -1,4 +1,4 @@
-/** The hooks of Claude Code's plugin, run as its sessions run them: what each session is told, and what decides that. */
+/** The hooks of Claude Code's plugin, run as its sessions run them: what a session is told, and what decides that. */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
