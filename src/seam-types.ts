@@ -92,7 +92,7 @@ export type {
 } from "./store/board/records.ts";
 export type { BudgetChange, BudgetQuery, BudgetRecords } from "./store/budgets/records.ts";
 export type { RemoteCall, RemoteCallProgress, RemoteCallRecords, RemoteCallState } from "./store/calls/records.ts";
-export type { FollowerRecords, ToldNotices } from "./store/followers/records.ts";
+export type { EndClaim, FollowerRecords, ToldNotices } from "./store/followers/records.ts";
 export type {
   ChannelPosition,
   NewNotification,

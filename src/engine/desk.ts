@@ -275,7 +275,7 @@ export class Desk {
     const { store } = this.#context;
     const notice = await store.lastNotice(task.id);
     if (notice === null || !isClient(notice.parentSessionId) || notice.state === "delivered") return false;
-    if (notice.messageId !== null) await store.followers.release({ messageId: notice.messageId }, BY_PERSON_AGAIN);
+    if (notice.messageId !== null) await store.followers.release(notice.messageId, BY_PERSON_AGAIN);
     await store.reopenNotices(task.id);
     return true;
   }

@@ -11,6 +11,9 @@ import type { McpOptions } from "./server.ts";
 /** Claude Code's name for a call, which its hooks know too. */
 const CALL_ID = "claudecode/toolUseId";
 
+const NOT_NOTED =
+  "It was launched, but the daemon did not answer when it was asked to tell you about the end. If you are not told, look with wait_tasks or get_attempt.";
+
 interface MadeCall {
   name: BoardOperationName;
   result: CallToolResult;
@@ -32,7 +35,12 @@ export async function followed(
   if (isTask || typeof callId === "string") {
     const follower = { handle, client: client ?? unknownClient(handle), way: isTask ? "task" : "hook" } as const;
     const named = typeof callId === "string" ? { call: callId.slice(0, 200) } : {};
-    await call("follow_launch", { ...follower, ...named }).catch(() => {});
+    const isNoted = await call("follow_launch", { ...follower, ...named }).then(
+      () => true,
+      () => false,
+    );
+    // A client that follows the task is noted when it asks for it first.
+    if (!isNoted && !isTask) return { ...result, content: [...result.content, { type: "text", text: NOT_NOTED }] };
   }
   return isTask ? createdTask(handle) : result;
 }

@@ -132,19 +132,26 @@ export class ParentBed {
 
   /** Resolves when all notices are settled, with how each task was told, by its description. */
   async notices(): Promise<Record<string, string>> {
-    for (;;) {
-      const tasks = await this.tasks();
-      const isSettled = tasks.every(({ notice }) => notice?.state === "delivered");
-      if (isSettled) return Object.fromEntries(tasks.map((each) => [each.description, each.notice?.reason ?? ""]));
-      await Bun.sleep(100);
-    }
+    const tasks = await this.#untilTasks((all) => all.every(({ notice }) => notice?.state === "delivered"));
+    return Object.fromEntries(tasks.map((each) => [each.description, each.notice?.reason ?? ""]));
   }
 
   /** Resolves when a hook has taken the end of that task to tell it. */
   async untilClaimed(description: string): Promise<void> {
+    await this.#untilTasks((all) => {
+      const state = all.find((each) => each.description === description)?.notice?.state;
+      return state === "sending" || state === "delivered";
+    });
+  }
+
+  /** No event says that a notice has changed. */
+  async #untilTasks(holds: (tasks: BackgroundTask[]) => boolean): Promise<BackgroundTask[]> {
+    const deadline = performance.now() + TOLD_MS;
     for (;;) {
-      const task = (await this.tasks()).find((each) => each.description === description);
-      if (task?.notice?.state === "sending" || task?.notice?.state === "delivered") return;
+      const tasks = await this.tasks();
+      if (holds(tasks)) return tasks;
+      const stand = tasks.map(({ description, notice }) => `${description}: ${notice?.state}, ${notice?.reason}`);
+      if (performance.now() > deadline) throw new Error(`The notices stay as they are:\n${stand.join("\n")}`);
       await Bun.sleep(50);
     }
   }
@@ -161,7 +168,9 @@ export class ParentBed {
     await this.daemon.stopDaemon("SIGKILL");
     const data = this.daemon.environment.ASYNCAGENTS_HOME ?? "";
     let found = findDaemon(data);
+    const deadline = performance.now() + TOLD_MS;
     while (found === null) {
+      if (performance.now() > deadline) throw new Error("Nobody has started the daemon again");
       await Bun.sleep(50);
       found = findDaemon(data);
     }

@@ -1,8 +1,8 @@
 /**
  * Tells programs how what they launched over MCP ended, each end once. How a program is told is stored with the launch:
  * it asks for the end of an MCP task, or hooks in its session claim ends and tell them. What was claimed is told when
- * the session has read it; until then a session that starts again is told once more. The notices are in the store; only
- * who waits, and who asked lately, is known here.
+ * the session has read it; the session's transcript, which hooks can see, decides what has to be told once more. The
+ * notices are in the store; only who waits, and who asked lately, is known here.
  */
 import { claudeClient, type Follower, unknownClient } from "../../model/notifications/follower.ts";
 import { isLive, type Task } from "../../model/task.ts";
@@ -24,9 +24,9 @@ const LOOK_MS = 1_000;
 const GRACE_MS = 1_000;
 /** A client that follows MCP tasks asks within seconds of its start. One that does not by then is told by its hooks. */
 const TAKE_OVER_MS = 15_000;
-const MOST_ASKED = 10_000;
+const MOST_KEPT = 10_000;
 
-const NOTHING: NextEnds = { claim: null, text: "", waits: false };
+const NOTHING: NextEnds = { claim: null, text: "", waits: false, unread: [] };
 
 export class EndTelling {
   readonly #parts: BoardParts;
@@ -34,20 +34,23 @@ export class EndTelling {
   readonly #waiting = new Map<string, number>();
   /** When a client last asked for the end of an MCP task. */
   readonly #asked = new Map<string, number>();
+  /** Since when what was claimed is known here to be unread. */
+  readonly #unread = new Map<string, number>();
 
   constructor(parts: BoardParts) {
     this.#parts = parts;
   }
 
   async read(input: Input<"read_end">): Promise<OperationOutput<"read_end">> {
-    const { store, now } = this.#parts;
+    const { store, now, monotonic } = this.#parts;
     const { handle } = input;
     const end = await readEnd(this.#parts, input);
-    this.#noteAsked(handle);
+    keepNewest(this.#asked, handle, monotonic());
     const follower = await store.followers.get(handle);
     // Its client could not say so when it launched, because the daemon went away.
     if (follower === null) await this.#add({ handle, client: unknownClient(handle), way: "task", callId: null });
-    if (end.status !== "working") {
+    // What hooks have to tell a session is not told because somebody else asks for it.
+    if (end.status !== "working" && follower?.way !== "hook") {
       await store.followers.told({ handle }, { reason: "its client has read the end of the MCP task", at: now() });
     }
     return end;
@@ -65,7 +68,6 @@ export class EndTelling {
     const key = `${client} ${input.process ?? ""}`;
     if (input.again !== true) {
       if (input.event === "launch") await this.#bind(client, input);
-      if (input.event === "start") await this.#startAgain(client);
       if (this.#hooksOf(key) >= MOST_WAITING[input.event]) return NOTHING;
     }
     this.#waiting.set(key, this.#hooksOf(key) + 1);
@@ -87,7 +89,7 @@ export class EndTelling {
     const { claim, client, handles = [], unread = false } = input;
     const at = now();
     const which = { messageId: claim ?? "" };
-    if (unread) await store.followers.release(which, "the program ended before it was told");
+    if (unread) await store.followers.release(which.messageId, "it was claimed, and did not reach the session");
     let isNew = claim !== undefined && (await store.followers.told(which, { reason: "its session has read it", at }));
     for (const handle of handles) {
       const follower = await store.followers.get(handle);
@@ -98,26 +100,44 @@ export class EndTelling {
     return { told: isNew };
   }
 
-  async #wait(
-    client: string,
-    { event, wait_ms = 0, waited_ms = 0 }: Input<"next_ends">,
-    signal?: AbortSignal,
-  ): Promise<NextEnds> {
-    const { monotonic, now, newId } = this.#parts;
+  async #wait(client: string, input: Input<"next_ends">, signal?: AbortSignal): Promise<NextEnds> {
+    const { event, process = null, again = false, wait_ms = 0, waited_ms = 0 } = input;
+    const { monotonic } = this.#parts;
     const begin = monotonic();
     for (;;) {
-      const claim = `ntc_${newId()}`;
-      const notices = await this.#parts.store.followers.claim(client, {
-        messageId: claim,
-        endedBy: now() - GRACE_MS,
-      });
-      if (notices.length > 0) return { claim, text: await this.#textOf(claim, notices), waits: true };
+      const told = signal?.aborted ? null : await this.#claim(client, process, signal);
+      if (told !== null) return told;
       const waited = monotonic() - begin;
       const open = await this.#openOf(client, event === "start" ? waited_ms + waited : null);
       if (open.length === 0) return NOTHING;
-      if (waited >= wait_ms || signal?.aborted) return { ...NOTHING, waits: true };
+      const unread = await this.#unreadOf(client);
+      // A hook that has just come looks at these first, and then now and then.
+      const isOver = waited >= wait_ms || (!again && unread.length > 0);
+      if (isOver || signal?.aborted) return { ...NOTHING, waits: true, unread };
       await this.#untilOneEnds(open, Math.min(LOOK_MS, wait_ms - waited), signal);
     }
+  }
+
+  /** Null if there is nothing to tell, or if the hook is gone that would have told it. */
+  async #claim(client: string, sender: string | null, signal?: AbortSignal): Promise<NextEnds | null> {
+    const { store, now, newId } = this.#parts;
+    const messageId = `ntc_${newId()}`;
+    const notices = await store.followers.claim(client, { messageId, at: now(), graceMs: GRACE_MS, sender });
+    if (notices.length === 0) return null;
+    const text = await this.#textOf(messageId, notices);
+    if (!signal?.aborted) return { ...NOTHING, claim: messageId, text, waits: true };
+    await store.followers.release(messageId, "its hook ended before it told it");
+    return null;
+  }
+
+  async #unreadOf(client: string): Promise<NextEnds["unread"]> {
+    const { store, monotonic } = this.#parts;
+    const claimed = await store.followers.claimed(client);
+    return claimed.map(({ messageId, sender }) => {
+      const since = this.#unread.get(messageId) ?? monotonic();
+      keepNewest(this.#unread, messageId, since);
+      return { claim: messageId, process: sender, since_ms: Math.round(monotonic() - since) };
+    });
   }
 
   /**
@@ -125,13 +145,15 @@ export class EndTelling {
    * it does not ask for in time is left to hooks from then on.
    */
   async #openOf(client: string, startedMs: number | null): Promise<Follower[]> {
-    const { store, now } = this.#parts;
+    const { store, monotonic } = this.#parts;
     const open = await store.followers.open(client);
     const theirs = open.filter(({ way }) => way === "hook");
     const others = open.filter(({ way }) => way === "task");
     if (startedMs === null) return theirs;
     if (startedMs < TAKE_OVER_MS) return open;
-    const left = others.filter(({ handle }) => now() - (this.#asked.get(handle) ?? 0) >= TAKE_OVER_MS);
+    const left = others.filter(
+      ({ handle }) => monotonic() - (this.#asked.get(handle) ?? -TAKE_OVER_MS) >= TAKE_OVER_MS,
+    );
     for (const { handle } of left) await store.followers.change(handle, { way: "hook" });
     return [...theirs, ...left];
   }
@@ -167,11 +189,6 @@ export class EndTelling {
     }
   }
 
-  /** Whoever claimed what was not read has ended with the last process of the session. */
-  async #startAgain(client: string): Promise<void> {
-    await this.#parts.store.followers.release({ client }, "the session ended before it read it");
-  }
-
   async #textOf(claim: string, notices: readonly Notice[]): Promise<string> {
     const { store } = this.#parts;
     const ends: OperationOutput<"read_end">[] = [];
@@ -198,12 +215,12 @@ export class EndTelling {
     const { store, now } = this.#parts;
     return store.followers.add(follower, now());
   }
+}
 
-  #noteAsked(handle: string): void {
-    // The newest stay: those that were not asked for in a long time are the first.
-    this.#asked.delete(handle);
-    this.#asked.set(handle, this.#parts.now());
-    const [oldest] = this.#asked.keys();
-    if (this.#asked.size > MOST_ASKED && oldest !== undefined) this.#asked.delete(oldest);
-  }
+/** Those that were not set in a long time are the first. */
+function keepNewest(map: Map<string, number>, key: string, value: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > MOST_KEPT && oldest !== undefined) map.delete(oldest);
 }

@@ -58,6 +58,18 @@ export const endOperations = {
       claim: z.string().nullable().describe("Names what is to be told now; null if there is nothing"),
       text: z.string().describe("What to tell"),
       waits: z.boolean().describe("Whether there is anything to wait for"),
+      unread: z
+        .array(
+          z.object({
+            claim: z.string().describe("As it was named"),
+            process: z
+              .string()
+              .nullable()
+              .describe("The process of Claude Code whose hook claimed it; null if unknown"),
+            since_ms: z.number().describe("For how long, as far as the daemon knows"),
+          }),
+        )
+        .describe("What was claimed for the session, and is not known to be read: its transcript says more"),
     }),
   }),
   hear_ends: boardOperation({

@@ -11,12 +11,13 @@ import type { RowOf, Schema } from "../schema.ts";
 import type { Notice } from "../store.ts";
 import { noticeOf } from "../tasks/notices.ts";
 import { lockTasks } from "../tasks/reads.ts";
-import type { FollowerRecords, ToldNotices } from "./records.ts";
+import type { EndClaim, FollowerRecords, ToldNotices } from "./records.ts";
 
 type Run = <T>(work: (kysely: Kysely<Schema>) => Promise<T>) => Promise<T>;
 
 const GROUP = 20;
 const MOST_OPEN = 200;
+const MOST_CLAIMED = 50;
 const UNSETTLED = ["pending", "sending"] as const;
 
 export function kyselyFollowers({ read, write }: { read: Run; write: Run }): FollowerRecords {
@@ -31,11 +32,12 @@ export function kyselyFollowers({ read, write }: { read: Run; write: Run }): Fol
     open: (client) => read((kysely) => readOpen(kysely, client)),
     async claim(client, claim) {
       // Usually there is nothing to claim: check that without the write lock.
-      const due = await read((kysely) => selectDue(kysely, client, claim.endedBy).execute());
+      const due = await read((kysely) => selectDue(kysely, client, claim).execute());
       return due.length === 0 ? [] : write((kysely) => claimDue(kysely, client, claim));
     },
     told: (which, outcome) => write((kysely) => settleTold(kysely, which, outcome)),
-    release: (which, reason) => write((kysely) => releaseClaims(kysely, which, reason)),
+    claimed: (client) => read((kysely) => readClaimed(kysely, client)),
+    release: (messageId, reason) => write((kysely) => releaseClaim(kysely, messageId, reason)),
     dropOld: (before, outcome) => write((kysely) => dropOld(kysely, before, outcome)),
   };
 }
@@ -172,7 +174,7 @@ function isOfFollower() {
     and notices.topic = 'ended' and notices.run = 0`;
 }
 
-function selectDue(kysely: Kysely<Schema>, client: string, endedBy: number) {
+function selectDue(kysely: Kysely<Schema>, client: string, { at, graceMs }: EndClaim) {
   return kysely
     .selectFrom("notices")
     .innerJoin("tasks", "tasks.id", "notices.task_id")
@@ -180,23 +182,24 @@ function selectDue(kysely: Kysely<Schema>, client: string, endedBy: number) {
     .select("notices.id")
     .where("notices.parent_session_id", "=", client)
     .where("notices.state", "=", "pending")
-    .where("notices.created_at", "<=", endedBy)
+    .where(({ or, eb }) => or([eb("notices.created_at", "<=", at - graceMs), eb("notices.created_at", ">", at)]))
     .where("followers.client", "=", client)
     .where("followers.way", "=", "hook")
     .orderBy("notices.id")
     .limit(GROUP);
 }
 
-async function claimDue(
-  kysely: Kysely<Schema>,
-  client: string,
-  { messageId, endedBy }: { messageId: string; endedBy: number },
-): Promise<Notice[]> {
+async function claimDue(kysely: Kysely<Schema>, client: string, claim: EndClaim): Promise<Notice[]> {
   const rows = await kysely
     .updateTable("notices")
-    .set((row) => ({ state: "sending", message_id: messageId, attempts: row("attempts", "+", 1) }))
+    .set((row) => ({
+      state: "sending",
+      message_id: claim.messageId,
+      sender: claim.sender,
+      attempts: row("attempts", "+", 1),
+    }))
     .set((row) => ({ fence: row("fence", "+", 1), reason: null }))
-    .where("id", "in", selectDue(kysely, client, endedBy))
+    .where("id", "in", selectDue(kysely, client, claim))
     .where("state", "=", "pending")
     .returningAll()
     .execute();
@@ -222,19 +225,26 @@ async function settleTold(
   return rows.length > 0;
 }
 
-async function releaseClaims(
-  kysely: Kysely<Schema>,
-  which: { messageId: string } | { client: string },
-  reason: string,
-): Promise<void> {
-  const claimed = kysely
+async function readClaimed(kysely: Kysely<Schema>, client: string) {
+  const rows = await kysely
+    .selectFrom("notices")
+    .select(["message_id", "sender"])
+    .distinct()
+    .where("parent_session_id", "=", client)
+    .where("state", "=", "sending")
+    .orderBy("message_id")
+    .limit(MOST_CLAIMED)
+    .execute();
+  return rows.map(({ message_id, sender }) => ({ messageId: message_id ?? "", sender }));
+}
+
+async function releaseClaim(kysely: Kysely<Schema>, messageId: string, reason: string): Promise<void> {
+  await kysely
     .updateTable("notices")
-    .set({ state: "pending", message_id: null, reason })
-    .where("state", "=", "sending");
-  await ("client" in which
-    ? claimed.where("parent_session_id", "=", which.client)
-    : claimed.where("message_id", "=", which.messageId)
-  ).execute();
+    .set({ state: "pending", message_id: null, sender: null, reason })
+    .where("state", "=", "sending")
+    .where("message_id", "=", messageId)
+    .execute();
 }
 
 async function dropOld(

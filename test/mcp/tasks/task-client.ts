@@ -87,8 +87,9 @@ export class TaskClient {
   }
 
   /** The result; throws the protocol's error. */
-  async request<Result>(method: string, params: object, offers = true): Promise<Result> {
+  async request<Result>(method: string, params: object, offers = true, meta: object = {}): Promise<Result> {
     const _meta = {
+      ...meta,
       [`${META}/protocolVersion`]: "2026-07-28",
       [`${META}/clientInfo`]: { name: "own", version: "1" },
       [`${META}/clientCapabilities`]: offers ? { extensions: { [TASKS]: {} } } : {},
@@ -99,8 +100,8 @@ export class TaskClient {
     return result as Result;
   }
 
-  call<Result = WireTask>(name: string, input: object, offers = true): Promise<Result> {
-    return this.request<Result>("tools/call", { name, arguments: input }, offers);
+  call<Result = WireTask>(name: string, input: object, offers = true, meta: object = {}): Promise<Result> {
+    return this.request<Result>("tools/call", { name, arguments: input }, offers, meta);
   }
 
   get(taskId: string): Promise<WireTask> {

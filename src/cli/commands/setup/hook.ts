@@ -1,18 +1,19 @@
 /**
  * `hook`: what the plugin of Claude Code runs at its events. Waits until something ends that the session launched, and
  * tells it by ending with code 2: Claude Code then shows stderr to the model. Any other end is silent: whatever fails
- * here must never disturb a session. When the session ends, so does this, wherever it is: what was claimed and not read
- * is told when the session starts again.
+ * here must never disturb a session. When the session ends, so does this, wherever it is: what was claimed and is not
+ * in the session's transcript is told again.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { claimsIn } from "../../../model/notifications/follower.ts";
 import { identityOf, isAlive, type ProcessIdentity } from "../../../process/liveness.ts";
 import { DEPTH_VARIABLE, readDepth } from "../../../protocol/call-origin.ts";
-import type { CallOperation, OperationInput } from "../../../protocol/operations.ts";
+import type { CallOperation, OperationInput, OperationOutput } from "../../../protocol/operations.ts";
 import type { Command, Invocation } from "../../command.ts";
 import { daemonPoll } from "../../daemon-call.ts";
 import { EXIT } from "../../exit-codes.ts";
+import { claimsOfSession, verdictOn } from "../../setup/session-claims.ts";
 
 const EVENTS = ["launch", "start", "prompt"] as const;
 type HookEvent = (typeof EVENTS)[number];
@@ -27,6 +28,7 @@ const MOST_INPUT = 4_000_000;
 /** Only what is needed of what Claude Code sends. */
 const inputSchema = z.looseObject({
   session_id: z.string().min(1).max(100),
+  transcript_path: z.string().max(4_000).optional(),
   tool_use_id: z.string().max(200).optional(),
   tool_response: z.unknown().optional(),
   prompt: z.string().optional(),
@@ -76,7 +78,7 @@ async function waitForEnds(
   const asked = {
     session: input.session_id,
     event,
-    ...(claude && { process: `${claude.pid} ${claude.processStart}` }),
+    ...(claude && { process: processText(claude) }),
   };
   let more: Partial<OperationInput<"next_ends">> = launchOf(event, input);
   const begin = performance.now();
@@ -86,7 +88,8 @@ async function waitForEnds(
     if (isOrphan()) return EXIT.ok;
     try {
       const waited_ms = Math.round(performance.now() - begin);
-      const { claim, text, waits } = await call("next_ends", { ...asked, ...more, waited_ms, wait_ms: WAIT_MS });
+      const answer = await call("next_ends", { ...asked, ...more, waited_ms, wait_ms: WAIT_MS });
+      const { claim, text, waits } = answer;
       if (claim !== null && isOrphan()) {
         await call("hear_ends", { claim, unread: true });
         return EXIT.ok;
@@ -96,12 +99,40 @@ async function waitForEnds(
         return WAKE;
       }
       if (!waits) return EXIT.ok;
+      await settleClaims(call, { event, input }, answer.unread);
       more = { again: true };
     } catch {
       if (event === "prompt") return EXIT.ok;
       await pause(AGAIN_MS);
     }
   }
+}
+
+/** The session's transcript decides about what was claimed for it before, by hooks that may have ended since. */
+async function settleClaims(
+  call: CallOperation,
+  { event, input: { transcript_path } }: { event: HookEvent; input: HookInput },
+  unread: OperationOutput<"next_ends">["unread"],
+): Promise<void> {
+  if (unread.length === 0 || transcript_path === undefined) return;
+  const known = await claimsOfSession(
+    transcript_path,
+    unread.map(({ claim }) => claim),
+  );
+  for (const { claim, process, since_ms } of unread) {
+    const isGone = process === null ? event === "start" : !isThere(process);
+    const verdict = verdictOn(known.get(claim), { isGone, sinceMs: since_ms });
+    if (verdict !== "open") await call("hear_ends", { claim, ...(verdict === "lost" && { unread: true }) });
+  }
+}
+
+function processText({ pid, processStart, bootId }: ProcessIdentity): string {
+  return `${pid}|${processStart}|${bootId}`;
+}
+
+function isThere(process: string): boolean {
+  const [pid, processStart = "", bootId = ""] = process.split("|");
+  return isAlive({ pid: Number(pid), processStart, bootId, pidNamespace: "" });
 }
 
 /** Null if Claude Code does not say which process it is. */

@@ -15,7 +15,8 @@ const follower = (handle: string, fields: Partial<Follower> = {}): Follower => (
 });
 const person = (store: Store, id: string, batchId = `batch of ${id}`) =>
   create(store, id, { parentSessionId: "", batchId });
-const claim = (store: Store, messageId: string, endedBy = 1e9) => store.followers.claim(CLIENT, { messageId, endedBy });
+const claim = (store: Store, messageId: string, at = 1e9) =>
+  store.followers.claim(CLIENT, { messageId, at, graceMs: 5, sender: `process of ${messageId}` });
 const states = async (store: Store, ...ids: string[]) =>
   Promise.all(ids.map(async (id) => (await store.lastNotice(id))?.state ?? null));
 
@@ -56,18 +57,21 @@ export function followerStoreSuite({ fresh }: StoreBed): void {
     expect(told.toSorted()).toEqual(ids.toSorted());
   });
 
-  test("what was claimed and not read is due again, of one message or of the whole client", async () => {
+  test("what was claimed and not read is known with who tells it, and is due again once it is released", async () => {
     const store = await fresh();
     await person(store, "t");
     await store.followers.add(follower("t"), 10);
     await store.apply("t", completed(20));
     await claim(store, "m1");
-    await store.followers.release({ messageId: "m1" }, "the program ended");
-    expect(await store.lastNotice("t")).toMatchObject({ state: "pending", reason: "the program ended" });
+    expect(await store.followers.claimed(CLIENT)).toEqual([{ messageId: "m1", sender: "process of m1" }]);
+    expect(await store.followers.claimed(claudeClient("other"))).toEqual([]);
+    await store.followers.release("m1", "the program ended");
+    expect(await store.lastNotice("t")).toMatchObject({ state: "pending", sender: null, reason: "the program ended" });
+    expect(await store.followers.claimed(CLIENT)).toEqual([]);
     await claim(store, "m2");
-    await store.followers.release({ client: claudeClient("other") }, "not this one");
+    await store.followers.release("another", "not this one");
     expect(await states(store, "t")).toEqual(["sending"]);
-    await store.followers.release({ client: CLIENT }, "a new start");
+    await store.followers.release("m2", "a new start");
     // A receipt that comes late is for a message that nobody counts on any more.
     expect(await store.followers.told({ messageId: "m2" }, { reason: "read", at: 30 })).toBe(false);
     expect(await claim(store, "m3")).toMatchObject([{ taskId: "t", attempts: 3 }]);
@@ -81,12 +85,15 @@ export function followerStoreSuite({ fresh }: StoreBed): void {
     await store.apply("t", completed(20));
     expect(await claim(store, "m1")).toEqual([]);
     await store.followers.change("t", { way: "hook" });
-    expect(await claim(store, "m2", 19)).toEqual([]);
-    expect(await claim(store, "m3", 20)).toMatchObject([{ taskId: "t" }]);
+    expect(await claim(store, "m2", 24)).toEqual([]);
+    expect(await claim(store, "m3", 25)).toMatchObject([{ taskId: "t" }]);
+    await store.followers.release("m3", "once more");
+    // The clock was set back since.
+    expect(await claim(store, "m4", 3)).toMatchObject([{ taskId: "t" }]);
     expect(await store.followers.told({ handle: "t" }, { reason: "read", at: 30 })).toBe(true);
     await store.apply("t", resumed(40));
     await store.apply("t", completed(50, 1));
-    expect(await claim(store, "m4")).toEqual([]);
+    expect(await claim(store, "m5")).toEqual([]);
   });
 
   test("an attempt is followed by its id, which is the batch of its task; a notice moves with its client", async () => {
