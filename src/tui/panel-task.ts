@@ -9,6 +9,8 @@ import type { BackgroundTask } from "../protocol/tasks.ts";
 
 const LINE = 200;
 const TOOL = 40;
+/** Code units that one column may take: an emoji of a family has eleven. */
+const LONGEST_CHARACTER = 12;
 
 /** What a person has to decide. */
 export interface Request {
@@ -146,20 +148,32 @@ export function countText(tasks: readonly PanelTask[]): string {
   return [counted(live, "task"), ...needs].join(" · ");
 }
 
-/** The rows of a text that fit, with an ellipsis; null if all of it fits. */
+/** The rows of a text that fit, with an ellipsis; null if all of it fits. Wide characters take two columns. */
 export function beginning(text: string, { columns, rows }: { columns: number; rows: number }): string | null {
   const shown: string[] = [];
   let left = rows;
   for (const line of text.split("\n")) {
-    const needed = Math.max(1, Math.ceil(line.length / columns));
+    const needed = Math.max(1, Math.ceil(Bun.stringWidth(line) / columns));
     if (needed > left) {
-      if (left > 0) shown.push(line.slice(0, left * columns));
+      if (left > 0) shown.push(cutTo(line, left * columns));
       return `${shown.join("\n")} …`;
     }
     shown.push(line);
     left -= needed;
   }
   return null;
+}
+
+/** As much of the line as fits, in whole characters. */
+function cutTo(line: string, columns: number): string {
+  let width = 0;
+  let end = 0;
+  for (const { segment } of new Intl.Segmenter().segment(line.slice(0, columns * LONGEST_CHARACTER))) {
+    width += Bun.stringWidth(segment);
+    if (width > columns) break;
+    end += segment.length;
+  }
+  return line.slice(0, end);
 }
 
 export function counted(count: number, noun: string): string {

@@ -113,7 +113,7 @@ async function continued(client: Client, id: string, prompt: string): Promise<st
 async function launchedAgain(client: Client, { id, host, directory }: PanelTask): Promise<string> {
   const { prompt, description, agent } = await client.task(id);
   await client.launch({ prompt, description, host, directory, ...(agent !== "" && { agent }) });
-  return "Launched again, as a new task.";
+  return "Launched again as a new task, without a parent session. /tasks lists it.";
 }
 
 /** How a task ended, in full, for reading. */

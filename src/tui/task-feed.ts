@@ -18,6 +18,8 @@ const MAX_WAIT_MS = 5000;
 const ENDED_KEPT = 200;
 /** What arrives in one piece is shown together. */
 const TOGETHER_MS = 10;
+/** A server that hangs must not leave a person without an answer. */
+const ANSWER_MS = 30_000;
 
 export interface FeedState {
   /** In no particular order. Unchanged tasks are the same objects as before. */
@@ -30,6 +32,12 @@ export interface TaskFeedOptions {
   signal: AbortSignal;
   log: Log;
   onChange(state: FeedState): void;
+  /** How long a server may take to answer; half a minute when absent. */
+  answerMs?: number;
+  /** How long a stream may be silent; as the client's when absent. */
+  silenceMs?: number;
+  /** The longest pause between two tries; five seconds when absent. */
+  maxWaitMs?: number;
 }
 
 export class TaskFeed {
@@ -37,6 +45,7 @@ export class TaskFeed {
   #tasks = new Map<string, PanelTask>();
   #client: Client | null = null;
   #telling: ReturnType<typeof setTimeout> | null = null;
+  #noted = "";
 
   constructor(options: TaskFeedOptions) {
     this.#options = options;
@@ -51,41 +60,53 @@ export class TaskFeed {
 
   /** Until the signal aborts. */
   async run(): Promise<void> {
-    const { signal, find, log } = this.#options;
+    const { signal, find, maxWaitMs = MAX_WAIT_MS } = this.#options;
     let waitMs = FIRST_WAIT_MS;
     while (!signal.aborted) {
       const server = find();
       if (server) {
         try {
-          if (await this.#follow(server)) waitMs = FIRST_WAIT_MS;
+          this.#note(await this.#follow(server));
+          if (this.#client !== null) waitMs = FIRST_WAIT_MS;
         } catch (thrown) {
-          if (!signal.aborted) log.error("the panel lost its stream; it connects again", { error: messageOf(thrown) });
+          this.#note(messageOf(thrown));
         }
       }
       if (this.#client !== null) {
         this.#client = null;
         this.#changed();
       }
-      await pause(waitMs, signal);
-      waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
+      await pause(Math.min(waitMs, maxWaitMs), signal);
+      waitMs = Math.min(waitMs * 2, maxWaitMs);
     }
   }
 
-  /** Returns when the connection is lost, with whether there was one. */
-  async #follow(server: ServerAddress): Promise<boolean> {
-    const { signal } = this.#options;
-    const client = createClient({ ...server, origin: { door: "person", depth: 0 } });
-    for await (const event of client.events({ signal, everyMs: EVERY_MS })) {
-      if (event.type === "reconnecting") break;
-      this.#client = client;
+  /** Returns why the connection was lost, or was not made. */
+  async #follow(server: ServerAddress): Promise<string> {
+    const { signal, answerMs = ANSWER_MS, silenceMs } = this.#options;
+    const client = createClient({
+      ...server,
+      origin: { door: "person", depth: 0 },
+      fetch: (input, init) => fetch(input, { ...init, signal: init?.signal ?? AbortSignal.timeout(answerMs) }),
+    });
+    for await (const event of client.events({ signal, everyMs: EVERY_MS, ...(silenceMs && { silenceMs }) })) {
+      if (event.type === "reconnecting") return event.reason;
       if (event.type === "snapshot") {
         this.#tasks = new Map();
         for (const task of event.snapshot.tasks) this.#take(task);
       } else if ("task" in event) this.#take(event.task);
       else continue;
+      this.#client = client;
       this.#changed();
     }
-    return this.#client !== null;
+    return "";
+  }
+
+  /** The same reason once: a server may stay away for days. */
+  #note(reason: string): void {
+    if (this.#options.signal.aborted || reason === this.#noted) return;
+    this.#noted = reason;
+    this.#options.log.info("the panel has no stream; it connects again", { reason });
   }
 
   /** A server of another version may send something else: that task is missing then, and no other. */

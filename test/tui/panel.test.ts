@@ -135,7 +135,7 @@ terminalTest(
     await choose("Open its session", /● working · [\dms]+ · read · 1 call +Fix .* up parent +ctrl\+x j tasks/);
     tui.press("Up");
     await tui.hides(/up parent/);
-    await tui.shows(/All launched/);
+    await tui.shows(/▼ Tasks +1 live · 3 ended/);
   },
   START_MS,
 );
@@ -170,7 +170,7 @@ terminalTest(
     await tui.enter("Enter", /Ended \(4\)/);
     expect((await taskNamed("Fix")).status).toBe("cancelled");
     tui.press("Escape");
-    await tui.shows(/All launched/);
+    await tui.shows(/▼ Tasks +4 ended/);
     expect(tui.screen()).not.toMatch(/● \d+ task/);
   },
   START_MS,

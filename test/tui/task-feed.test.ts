@@ -158,3 +158,62 @@ test("the server of this process is preferred, and files that are no records are
   rmSync(join(directory, "server.json"));
   expect(findServer(directory, 4712)).toBeNull();
 });
+
+test("servers that refuse, hang, send garbage or fall silent are left, noted once, and tried again", async () => {
+  const api = await startApi();
+  const id = await launched(api, say("seen"));
+  await ended(api.side, await stored(api, id));
+  const snapshot = (tasks: unknown) => `event: snapshot\nid: 1\ndata: ${JSON.stringify({ tasks })}\n\n`;
+  const good = snapshot([await api.client.task(id)]);
+  const streams: (() => Response | Promise<Response>)[] = [
+    () => new Response("no", { status: 401 }),
+    () => new Response("no", { status: 401 }),
+    () => new Promise<Response>(() => {}),
+    () => new Response("<html>", { headers: { "content-type": "text/html" } }),
+    () => new Response("event: snapshot\ndata: {\n\n"),
+    () => new Response(snapshot(undefined)),
+    () => new Response(snapshot([{ id: "broken" }, null, 7])),
+    // It says nothing more, and stays open.
+    () => new Response(new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode(good)) })),
+  ];
+  let asked = 0;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch: ({ url }) =>
+      url.includes("/events") ? (streams[Math.min(asked++, streams.length - 1)]?.() ?? new Response()) : forever(),
+  });
+  const forever = () => new Promise<Response>(() => {});
+  const notes: unknown[] = [];
+  const log = {
+    info: (_: string, { reason }: Record<string, unknown> = {}) => void notes.push(reason),
+    error: () => {},
+  };
+  const leaving = new AbortController();
+  const seen = Promise.withResolvers<void>();
+  const lost = Promise.withResolvers<void>();
+  const feed = new TaskFeed({
+    find: () => ({ url: server.url.href, token: "t" }),
+    signal: leaving.signal,
+    log,
+    answerMs: 100,
+    silenceMs: 300,
+    maxWaitMs: 20,
+    onChange: ({ tasks, isConnected }) => {
+      if (tasks.some((task) => task.id === id) && isConnected) seen.resolve();
+      if (tasks.some((task) => task.id === id) && !isConnected) lost.resolve();
+    },
+  });
+  const running = feed.run();
+  await seen.promise;
+  expect(asked).toBeGreaterThanOrEqual(streams.length);
+  // A person is told, instead of waiting for a server that hangs.
+  expect(await feed.client.cancel(id).catch((thrown) => thrown.code)).toBe("host_unavailable");
+  await lost.promise;
+  leaving.abort();
+  await running;
+  await server.stop(true);
+  expect(notes.filter((reason, at) => reason === notes[at - 1])).toEqual([]);
+  expect(notes.length).toBeLessThan(streams.length);
+}, 60_000);

@@ -17,6 +17,8 @@ import { openText } from "./text-dialog.tsx";
 const TEXT_SHARE = 4;
 const LEAST_ROWS = 3;
 const MOST_COLUMNS = 80;
+/** OpenCode's dialog for typing is narrower. */
+const TYPING_COLUMNS = 54;
 /** What the dialog leaves at its sides. */
 const MARGIN = 10;
 
@@ -56,9 +58,7 @@ function TaskDialog(props: { panel: PanelContext; task: PanelTask; hasRead: bool
   const { api, now } = panel;
   onMount(() => api.ui.dialog.setSize("large"));
   const text = task.request?.text ?? detailOf(task);
-  const { width, height } = useTerminalDimensions()();
-  const columns = Math.max(1, Math.min(MOST_COLUMNS, width - MARGIN));
-  const shown = beginning(text, { columns, rows: Math.max(LEAST_ROWS, Math.floor(height / TEXT_SHARE)) });
+  const shown = beginning(text, useRoom(MOST_COLUMNS));
   const facts = () => `${markOf(task)} ${task.state} · ${timeOf(task, now())} · ${task.agent} · ${task.place}`;
   return (
     <box>
@@ -78,6 +78,13 @@ function TaskDialog(props: { panel: PanelContext; task: PanelTask; hasRead: bool
       />
     </box>
   );
+}
+
+/** What a text may take of the screen as it is now. */
+function useRoom(mostColumns: number): { columns: number; rows: number } {
+  const { width, height } = useTerminalDimensions()();
+  const columns = Math.max(1, Math.min(mostColumns, width - MARGIN));
+  return { columns, rows: Math.max(LEAST_ROWS, Math.floor(height / TEXT_SHARE)) };
 }
 
 function choicesOf(panel: PanelContext, task: PanelTask, mustRead: boolean): Choice[] {
@@ -107,6 +114,16 @@ function choicesOf(panel: PanelContext, task: PanelTask, mustRead: boolean): Cho
   ];
 }
 
+/** A long question leaves room for what is typed: the dialog before it showed the rest. */
+function TypingDialog(props: { panel: PanelContext; title: string; asked: string; onConfirm(value: string): void }) {
+  const { api } = props.panel;
+  const shown = beginning(props.asked, useRoom(TYPING_COLUMNS)) ?? props.asked;
+  const description = () => (<text fg={api.theme.current.textMuted}>{shown}</text>) as JSX.Element;
+  return (
+    <api.ui.DialogPrompt title={props.title} description={description} placeholder="" onConfirm={props.onConfirm} />
+  );
+}
+
 /** Asks for what the action needs, then does it. */
 function perform(panel: PanelContext, task: PanelTask, action: TaskAction, given: readonly string[] = []): void {
   const { api } = panel;
@@ -119,10 +136,9 @@ function perform(panel: PanelContext, task: PanelTask, action: TaskAction, given
     const enter = (value: string) => {
       if (value.trim() !== "") perform(panel, task, action, [...given, value.trim()]);
     };
-    const description = () => (<text fg={api.theme.current.textMuted}>{asked}</text>) as JSX.Element;
     api.ui.dialog.replace(() => (
       <Safe panel={panel}>
-        <api.ui.DialogPrompt title={action.title} description={description} placeholder="" onConfirm={enter} />
+        <TypingDialog panel={panel} title={action.title} asked={asked} onConfirm={enter} />
       </Safe>
     ));
   } else if (action.confirms) {
