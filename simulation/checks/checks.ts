@@ -125,8 +125,8 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
 }
 
 /**
- * Two programs worked in one session, and the other one read its prompt and answered. Then its process stood still until
- * others took it for dead: they read that answer, and the process stops its own agent when it comes back.
+ * Two programs worked in one session, and the other one read its prompt and answered. Then its process stood still
+ * until others took it for dead: they read that answer, and the process stops its own agent when it comes back.
  */
 function isOthersAnswer({ work, ends }: Machine, { id }: Task, { number, messageId }: Run): boolean {
   const { readersEnds, sentBy } = work.of(messageId);
