@@ -195,7 +195,10 @@ export class EndTelling {
     const ends: OperationOutput<"read_end">[] = [];
     for (const { taskId, run } of notices) {
       const task = await store.task(taskId);
-      if (task !== null) ends.push(await readEnd(this.#parts, { handle: await this.#handleOf(task, run) }));
+      const handle = task === null ? taskId : await this.#handleOf(task, run);
+      // What was removed meanwhile has no end to tell any more.
+      const end = await readEnd(this.#parts, { handle }).catch(() => null);
+      if (end !== null) ends.push(end);
     }
     return endText(claim, ends, () => this.#parts.newId().slice(-12));
   }

@@ -12,6 +12,7 @@ import {
   type TellingWay,
 } from "../../model/notifications/follower.ts";
 import { isLive, type Task } from "../../model/task.ts";
+import { lockItemOfAttempt } from "../board/attempt-writes.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import type { RowOf, Schema } from "../schema.ts";
 import type { Notice } from "../store.ts";
@@ -55,7 +56,7 @@ export async function addFollowerNotice(kysely: Kysely<Schema>, task: Task, at: 
 
 async function addRunNotice(
   kysely: Kysely<Schema>,
-  task: Task,
+  task: Pick<Task, "id" | "batchId" | "parentSessionId">,
   { run, at }: { run: number; at: number },
 ): Promise<void> {
   // An attempt's id is the batch of its task.
@@ -71,6 +72,11 @@ const selectFollower = preparedQuery<{ own: string; attempts: string }, { client
   (kysely, { own, attempts }) =>
     kysely.selectFrom("followers").select("client").where("task_id", "in", [own, attempts]).limit(1),
 );
+
+/** An attempt that could not be set up has no task: its notice has its own id. */
+export async function addSetupNotice(kysely: Kysely<Schema>, attemptId: string, at: number): Promise<void> {
+  await addRunNotice(kysely, { id: attemptId, batchId: attemptId, parentSessionId: "" }, { run: 0, at });
+}
 
 /** Whether the end of this run is told to a follower, if there is one. */
 export function isForFollower(before: Task | null, after: Task): boolean {
@@ -90,14 +96,22 @@ async function insertFollower(kysely: Kysely<Schema>, { handle, callId, ...rest 
 async function tellEnded(kysely: Kysely<Schema>, handle: string, at: number): Promise<void> {
   const { run } = partsOfHandle(handle);
   const ids = await idsOf(kysely, handle);
-  const tasks = ids.length === 0 ? [] : await lockTasks(kysely, ids);
+  const tasks = await lockTasks(kysely, ids);
+  if (tasks.length === 0 && (await hasFailedSetup(kysely, handle))) await addSetupNotice(kysely, handle, at);
   for (const task of tasks) {
     const isOver = task.run.number > run || (task.run.number === run && !isLive(task.status));
     if (isOver && task.parentSessionId === "") await addRunNotice(kysely, task, { run, at });
   }
 }
 
-/** The tasks of a handle: itself, or those of an attempt. */
+/** Orders this with the setup, which takes the same lock before it fails. */
+async function hasFailedSetup(kysely: Kysely<Schema>, attemptId: string): Promise<boolean> {
+  if ((await lockItemOfAttempt(kysely, attemptId)) === null) return false;
+  const row = await kysely.selectFrom("attempts").select("state").where("id", "=", attemptId).executeTakeFirst();
+  return row?.state === "failed";
+}
+
+/** What notices about a handle are about: a task, those of an attempt, or an attempt without any. */
 async function idsOf(kysely: Kysely<Schema>, handle: string): Promise<string[]> {
   const { launch } = partsOfHandle(handle);
   const own = await kysely.selectFrom("tasks").select("id").where("id", "=", launch).execute();
@@ -105,7 +119,7 @@ async function idsOf(kysely: Kysely<Schema>, handle: string): Promise<string[]> 
     own.length > 0
       ? own
       : await kysely.selectFrom("tasks").select("id").where("batch_id", "=", launch).limit(GROUP).execute();
-  return rows.map(({ id }) => id);
+  return rows.length === 0 ? [launch] : rows.map(({ id }) => id);
 }
 
 async function readFollower(
@@ -125,7 +139,6 @@ async function changeFollower(
   await kysely.updateTable("followers").set(change).where("task_id", "=", handle).execute();
   if (change.client === undefined) return;
   const ids = await idsOf(kysely, handle);
-  if (ids.length === 0) return;
   await kysely
     .updateTable("notices")
     .set({ parent_session_id: change.client })
@@ -145,7 +158,7 @@ async function readOpen(kysely: Kysely<Schema>, client: string): Promise<Followe
       not(
         exists(
           selectFrom("notices")
-            .innerJoin("tasks", "tasks.id", "notices.task_id")
+            .leftJoin("tasks", "tasks.id", "notices.task_id")
             .select("notices.id")
             .where(isOfFollower())
             .where("notices.state", "in", ["delivered", "dropped"]),
@@ -161,13 +174,13 @@ async function readOpen(kysely: Kysely<Schema>, client: string): Promise<Followe
 function isOfFollower() {
   const name = (launch: string) =>
     sql<string>`case when notices.run = 0 then ${sql.ref(launch)} else ${sql.ref(launch)} || '.' || notices.run end`;
-  return sql<boolean>`notices.topic = 'ended' and followers.task_id in (${name("tasks.id")}, ${name("tasks.batch_id")})`;
+  return sql<boolean>`notices.topic = 'ended' and followers.task_id in (${name("notices.task_id")}, ${name("tasks.batch_id")})`;
 }
 
 function selectDue(kysely: Kysely<Schema>, client: string, { at, graceMs }: EndClaim) {
   return kysely
     .selectFrom("notices")
-    .innerJoin("tasks", "tasks.id", "notices.task_id")
+    .leftJoin("tasks", "tasks.id", "notices.task_id")
     .innerJoin("followers", (join) => join.on(isOfFollower()))
     .select("notices.id")
     .where("notices.parent_session_id", "=", client)
@@ -203,7 +216,6 @@ async function settleTold(
 ): Promise<boolean> {
   const ids = "handle" in which ? await idsOf(kysely, which.handle) : null;
   const run = "handle" in which ? partsOfHandle(which.handle).run : 0;
-  if (ids?.length === 0) return false;
   const rows = await kysely
     .updateTable("notices")
     .set({ state: "delivered", reason, settled_at: at, next_try_at: null })

@@ -63,10 +63,10 @@ export async function addCountedNotice(
   await insertNotice(kysely, { id, run: run.number, batchId, parentSessionId, endLater, ...told });
 }
 
-/** For somebody else than the task's parent, about one of its runs. */
+/** For somebody else than the task's parent, about one of its runs, or about an attempt that has no task. */
 export async function addNoticeTo(
   kysely: Kysely<Schema>,
-  { id, batchId, parentSessionId }: Task,
+  { id, batchId, parentSessionId }: Pick<Task, "id" | "batchId" | "parentSessionId">,
   told: NoticeIntent & { run: number; at: number; to: string },
 ): Promise<void> {
   await insertNotice(kysely, { id, batchId, parentSessionId, endLater: 0, ...told });
