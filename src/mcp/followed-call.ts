@@ -35,14 +35,14 @@ export async function followed(
   if (isTask || typeof callId === "string") {
     const follower = { handle, client: client ?? unknownClient(handle), way: isTask ? "task" : "hook" } as const;
     const named = typeof callId === "string" ? { call: callId.slice(0, 200) } : {};
-    const isNoted = await call("follow_launch", { ...follower, ...named }).then(
-      () => true,
-      () => false,
-    );
-    // A client that follows the task is noted when it asks for it first.
-    if (!isNoted && !isTask) return { ...result, content: [...result.content, { type: "text", text: NOT_NOTED }] };
+    const noted = await call("follow_launch", { ...follower, ...named }).catch(() => null);
+    if (noted === null && (!isTask || name === "follow_up")) {
+      return { ...result, content: [...result.content, { type: "text", text: NOT_NOTED }] };
+    }
+    // A client that follows a launch as a task is noted when it asks for it first.
+    if (isTask) return createdTask(noted?.handle ?? handle);
   }
-  return isTask ? createdTask(handle) : result;
+  return result;
 }
 
 /** A model that looked for itself need not be told again. */

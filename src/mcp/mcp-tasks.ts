@@ -7,6 +7,7 @@
 import { ProtocolError, ProtocolErrorCode, type Server, type ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
+import { runHandle } from "../model/notifications/follower.ts";
 import type { BoardOperationName, CallOperation, OperationOutput } from "../protocol/operations.ts";
 import { compactText } from "./compact-text.ts";
 
@@ -25,9 +26,13 @@ export function offersTasks({ envelope }: McpRequest): boolean {
   return Object.hasOwn(capabilities?.extensions ?? {}, TASKS_EXTENSION);
 }
 
-/** What a client follows a launch by; null if the tool launches nothing. */
+/** What a client follows a launch by; null if the tool launches nothing, or not now. */
 export function handleOf(name: BoardOperationName, structured: unknown): string | null {
   const answer = structured as Record<string, unknown> | undefined;
+  if (name === "follow_up") {
+    const { session_id, run } = answer ?? {};
+    return typeof session_id === "string" && typeof run === "number" ? runHandle(session_id, run) : null;
+  }
   const handle = name === "launch_task" ? answer?.handle : name === "start_task_attempt" ? answer?.attempt_id : null;
   return typeof handle === "string" ? handle : null;
 }

@@ -316,6 +316,10 @@ describe("a slow setup", () => {
     const patient = await bed.side(undefined, { setupPatience: 50 });
     const { task_id, attempt_id, place } = await start(patient, `until [ -e "${gate}" ]; do sleep 0.05; done; exit 7`);
     const before = sh(place.paths[0] ?? "", "rev-parse", "main");
+    // A session of Claude Code that launched it is told, once.
+    const session = crypto.randomUUID();
+    await patient.call("follow_launch", { handle: attempt_id, client: `client:claude:${session}`, way: "hook" });
+    const telling = patient.call("next_ends", { session, event: "launch", wait_ms: 20_000 });
     writeFileSync(gate, "");
     const failed = await whenAttempt(patient, attempt_id, ({ state }) => state === "failed");
     expect(failed).toMatchObject({
@@ -332,6 +336,11 @@ describe("a slow setup", () => {
     expect((await refusal(patient.call("follow_up", { attempt_id, action: "send", prompt: "x" }))).code).toBe(
       "session_missing",
     );
+    const { claim, text } = await telling;
+    expect(text).toContain(`Attempt ${attempt_id} failed`);
+    expect(text).toContain("code 7");
+    expect(await patient.call("hear_ends", { claim: claim ?? "" })).toEqual({ told: true });
+    expect(await patient.call("next_ends", { session, event: "start" })).toMatchObject({ claim: null, waits: false });
     expect(await patient.call("remove_attempt", { attempt_id })).toEqual({ removed_attempt_id: attempt_id });
   });
 });

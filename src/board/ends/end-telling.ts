@@ -4,7 +4,7 @@
  * the session has read it; the session's transcript, which hooks can see, decides what has to be told once more. The
  * notices are in the store; only who waits, and who asked lately, is known here.
  */
-import { claudeClient, type Follower, unknownClient } from "../../model/notifications/follower.ts";
+import { claudeClient, type Follower, runHandle, unknownClient } from "../../model/notifications/follower.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { pause } from "../../process/deadline.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
@@ -12,7 +12,7 @@ import type { Notice } from "../../store/store.ts";
 import type { BoardParts } from "../board-context.ts";
 import type { Input } from "../input.ts";
 import { endText } from "./end-text.ts";
-import { findLaunch, readEnd } from "./launch-end.ts";
+import { findLaunch, followedHandle, readEnd } from "./launch-end.ts";
 
 type NextEnds = OperationOutput<"next_ends">;
 
@@ -56,7 +56,8 @@ export class EndTelling {
     return end;
   }
 
-  async follow({ handle, client, way, call }: Input<"follow_launch">): Promise<OperationOutput<"follow_launch">> {
+  async follow({ client, way, call, ...asked }: Input<"follow_launch">): Promise<OperationOutput<"follow_launch">> {
+    const handle = await followedHandle(this.#parts, asked.handle);
     await findLaunch(this.#parts, handle);
     await this.#add({ handle, client, way, callId: call ?? null });
     return { handle };
@@ -192,15 +193,18 @@ export class EndTelling {
   async #textOf(claim: string, notices: readonly Notice[]): Promise<string> {
     const { store } = this.#parts;
     const ends: OperationOutput<"read_end">[] = [];
-    for (const { taskId } of notices) {
+    for (const { taskId, run } of notices) {
       const task = await store.task(taskId);
-      if (task !== null) ends.push(await readEnd(this.#parts, { handle: await this.#handleOf(task) }));
+      const handle = task === null ? taskId : await this.#handleOf(task, run);
+      // What was removed meanwhile has no end to tell any more.
+      const end = await readEnd(this.#parts, { handle }).catch(() => null);
+      if (end !== null) ends.push(end);
     }
     return endText(claim, ends, () => this.#parts.newId().slice(-12));
   }
 
-  async #handleOf({ id, batchId }: Task): Promise<string> {
-    return (await this.#parts.store.followers.get(batchId))?.handle ?? id;
+  async #handleOf({ id, batchId }: Task, run: number): Promise<string> {
+    return (await this.#parts.store.followers.get(runHandle(batchId, run)))?.handle ?? runHandle(id, run);
   }
 
   async #addKnown(follower: Follower): Promise<void> {

@@ -1,9 +1,9 @@
 /**
- * What came of a launch, for a program that follows it by its handle: that of a task, or the id of an attempt. Only the
- * first run counts, so that an end never changes once it was read: later runs have been asked for by somebody who
- * follows them.
+ * What came of a launch, for a program that follows it by its handle: that of a task, or the id of an attempt, and, for
+ * a follow-up, with the number of its run. A handle is about one run, so that an end never changes once it was read.
  */
 import type { Attempt } from "../../model/board.ts";
+import { partsOfHandle, runHandle } from "../../model/notifications/follower.ts";
 import { isLive, type Run, statusAfter, type Task } from "../../model/task.ts";
 import { asLine } from "../../model/text/foreign-text.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
@@ -22,8 +22,8 @@ const LINE = 500;
 type LaunchEnd = OperationOutput<"read_end">;
 
 export async function readEnd(parts: BoardParts, { handle }: Input<"read_end">): Promise<LaunchEnd> {
-  const { attempt, task } = await findLaunch(parts, handle);
-  const run = task === null ? null : await firstRun(parts, task);
+  const { attempt, task, number } = await findLaunch(parts, handle);
+  const run = task === null ? null : await runOf(parts, task, number);
   const isOver = run?.endedAt != null;
   const createdAt = attempt?.createdAt ?? task?.startedAt ?? 0;
   const updatedAt = run?.endedAt ?? task?.progress.lastUpdate ?? attempt?.updatedAt ?? createdAt;
@@ -48,22 +48,34 @@ export async function stopLaunch(
   start: AttemptStart,
   { handle }: Input<"stop_launch">,
 ): Promise<OperationOutput<"stop_launch">> {
-  const { attempt, task } = await findLaunch(parts, handle);
+  const { attempt, task, number } = await findLaunch(parts, handle);
+  // Later runs are not what was launched by this handle.
+  if (task !== null && task.run.number > number) return { handle };
   if (attempt !== null) await stopAttempt(parts, start, { attempt_id: attempt.id });
   else if (task !== null && isLive(task.status)) await untilStopped(parts, task);
   return { handle };
 }
 
-/** A task's handle is never a UUID. */
+/** A task's handle is never a UUID. `number` is that of the run. */
 export async function findLaunch(parts: BoardParts, handle: string) {
-  if (isUuid(handle)) return findAttempt(parts, handle);
-  const task = await parts.store.task(handle);
-  if (task === null) throw notFound("handle", handle);
-  return { attempt: null, task };
+  const { launch, run: number } = partsOfHandle(handle);
+  const found = isUuid(launch)
+    ? await findAttempt(parts, launch)
+    : { attempt: null, task: await parts.store.task(launch) };
+  const isMissing = found.attempt === null && found.task === null;
+  if (isMissing || number > (found.task?.run.number ?? 0)) throw notFound("handle", handle);
+  return { ...found, number };
 }
 
-async function firstRun({ store }: BoardParts, task: Task): Promise<Run | null> {
-  return task.run.number === 0 ? task.run : store.run(task.id, 0);
+/** A follow-up is followed as a run of its attempt, although its answer names the session. */
+export async function followedHandle({ store }: BoardParts, handle: string): Promise<string> {
+  const { launch, run } = partsOfHandle(handle);
+  const session = run > 0 && isUuid(launch) ? await store.board.session(launch) : null;
+  return session === null ? handle : runHandle(session.attemptId, run);
+}
+
+async function runOf({ store }: BoardParts, task: Task, number: number): Promise<Run | null> {
+  return task.run.number === number ? task.run : store.run(task.id, number);
 }
 
 /** An attempt that could not be set up has failed without a run. */

@@ -7,13 +7,23 @@
 export type TellingWay = "task" | "hook";
 
 export interface Follower {
-  /** What was launched: a task, or an attempt. */
+  /** What was launched: a task, an attempt, or a later run of one (`runHandle`). */
   handle: string;
   /** The id that its notices have as parent. */
   client: string;
   way: TellingWay;
   /** The client's own name for the call that launched it; null if it gave none. */
   callId: string | null;
+}
+
+/** Names a run of a launch. The first one has the name of the launch. */
+export function runHandle(launch: string, run: number): string {
+  return run === 0 ? launch : `${launch}.${run}`;
+}
+
+export function partsOfHandle(handle: string): { launch: string; run: number } {
+  const [, launch, run] = /^(.+)\.([1-9]\d{0,8})$/.exec(handle) ?? [];
+  return launch === undefined ? { launch: handle, run: 0 } : { launch, run: Number(run) };
 }
 
 const CLIENT = "client:";

@@ -94,6 +94,10 @@ export async function removeAttemptsOf(
   await kysely.deleteFrom("follow_ups").where("session_id", "in", sessions).execute();
   await kysely.deleteFrom("board_sessions").where("attempt_id", "in", ids).execute();
   await kysely.deleteFrom("attempt_repos").where("attempt_id", "in", ids).execute();
+  // About an attempt that could not be set up; those about tasks go with these.
+  const ownNotices = kysely.selectFrom("notices").select("task_id").where("task_id", "in", ids);
+  await kysely.deleteFrom("followers").where("task_id", "in", ownNotices).execute();
+  await kysely.deleteFrom("notices").where("task_id", "in", ids).execute();
   await kysely.deleteFrom("attempts").where("id", "in", ids).execute();
 }
 

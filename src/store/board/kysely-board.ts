@@ -3,6 +3,7 @@
  * SQL.
  */
 import type { Kysely } from "kysely";
+import { addSetupNotice } from "../followers/kysely-followers.ts";
 import type { Schema } from "../schema.ts";
 import {
   countRequested,
@@ -81,7 +82,11 @@ export function kyselyBoard({ read, write }: { read: Run; write: Run }): BoardRe
     attempts: (workItemId, page) => read((kysely) => readAttempts(kysely, workItemId, page)),
     allAttempts: (projectId, page) => read((kysely) => readAllAttempts(kysely, projectId, page)),
     startingAttempts: (machine = "") => read((kysely) => readStartingAttempts(kysely, machine)),
-    changeAttempt: (id, fields, at) => change((kysely) => changeAttempt(kysely, id, fields, at)),
+    changeAttempt: (id, fields, at) =>
+      change(async (kysely) => {
+        await changeAttempt(kysely, id, fields, at);
+        if (fields.state === "failed") await addSetupNotice(kysely, id, at);
+      }),
     noteConflict: (id, text, at) => change((kysely) => noteConflict(kysely, id, text, at)),
     mergeAttempt: (id, commits, at) => change((kysely) => markMerged(kysely, id, commits, at)),
     removeAttempt: (id) => change((kysely) => deleteAttempt(kysely, id)),

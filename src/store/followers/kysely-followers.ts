@@ -1,15 +1,22 @@
 /**
- * Followers and their notices on a database. A notice is written in the transaction that ends the first run, or, if the
+ * Followers and their notices on a database. A notice is written in the transaction that ends the run, or, if the
  * follower came later, in the one that finds it ended: the task's lock orders the two. Claims are per end, so that two
  * hooks of a session never tell the same one.
  */
 import { type Kysely, sql } from "kysely";
-import { type Follower, isClient, type TellingWay } from "../../model/notifications/follower.ts";
+import {
+  type Follower,
+  isClient,
+  partsOfHandle,
+  runHandle,
+  type TellingWay,
+} from "../../model/notifications/follower.ts";
 import { isLive, type Task } from "../../model/task.ts";
+import { lockItemOfAttempt } from "../board/attempt-writes.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import type { RowOf, Schema } from "../schema.ts";
 import type { Notice } from "../store.ts";
-import { noticeOf } from "../tasks/notices.ts";
+import { addNoticeTo, noticeOf } from "../tasks/notices.ts";
 import { lockTasks } from "../tasks/reads.ts";
 import type { EndClaim, FollowerRecords, ToldNotices } from "./records.ts";
 
@@ -42,55 +49,40 @@ export function kyselyFollowers({ read, write }: { read: Run; write: Run }): Fol
   };
 }
 
-/** Nothing if nobody follows it. For the transaction that ends a task's first run. */
+/** Nothing if nobody follows it. For the transaction that ends a run of the task. */
 export async function addFollowerNotice(kysely: Kysely<Schema>, task: Task, at: number): Promise<void> {
-  await insertNotice(kysely, { id: task.id, batchId: task.batchId, at });
+  await addRunNotice(kysely, task, { run: task.run.number, at });
+}
+
+async function addRunNotice(
+  kysely: Kysely<Schema>,
+  task: Pick<Task, "id" | "batchId" | "parentSessionId">,
+  { run, at }: { run: number; at: number },
+): Promise<void> {
+  // An attempt's id is the batch of its task.
+  const [follower] = await selectFollower(kysely, {
+    own: runHandle(task.id, run),
+    attempts: runHandle(task.batchId, run),
+  });
+  if (follower === undefined) return;
+  await addNoticeTo(kysely, task, { run, at, to: follower.client, kind: "ended", topic: "ended", wake: "now" });
+}
+
+const selectFollower = preparedQuery<{ own: string; attempts: string }, { client: string }>(
+  (kysely, { own, attempts }) =>
+    kysely.selectFrom("followers").select("client").where("task_id", "in", [own, attempts]).limit(1),
+);
+
+/** An attempt that could not be set up has no task: its notice has its own id. */
+export async function addSetupNotice(kysely: Kysely<Schema>, attemptId: string, at: number): Promise<void> {
+  await addRunNotice(kysely, { id: attemptId, batchId: attemptId, parentSessionId: "" }, { run: 0, at });
 }
 
 /** Whether the end of this run is told to a follower, if there is one. */
 export function isForFollower(before: Task | null, after: Task): boolean {
   const hasEnded = before !== null && isLive(before.status) && !isLive(after.status);
-  return hasEnded && after.parentSessionId === "" && after.run.number === 0;
+  return hasEnded && after.parentSessionId === "";
 }
-
-/** An attempt's id is the batch of its task. */
-const insertNotice = preparedQuery<{ id: string; batchId: string; at: number }>((kysely, { id, batchId, at }) =>
-  kysely
-    .insertInto("notices")
-    .columns([
-      "task_id",
-      "run",
-      "kind",
-      "topic",
-      "parent_session_id",
-      "created_at",
-      "batch_total",
-      "batch_live",
-      "batch_ended",
-      "state",
-      "attempts",
-    ])
-    .expression((row) =>
-      row
-        .selectFrom("followers")
-        .select([
-          sql<string>`cast(${id} as text)`.as("task_id"),
-          sql.lit(0).as("run"),
-          sql.lit("ended").as("kind"),
-          sql.lit("ended").as("topic"),
-          "followers.client as parent_session_id",
-          sql<number>`cast(${at} as double precision)`.as("created_at"),
-          sql.lit(1).as("batch_total"),
-          sql.lit(0).as("batch_live"),
-          sql.lit(1).as("batch_ended"),
-          sql.lit("pending").as("state"),
-          sql.lit(0).as("attempts"),
-        ])
-        .where("followers.task_id", "in", [id, batchId])
-        .limit(1),
-    )
-    .onConflict((conflict) => conflict.columns(["task_id", "run", "topic"]).doNothing()),
-);
 
 async function insertFollower(kysely: Kysely<Schema>, { handle, callId, ...rest }: Follower): Promise<void> {
   await kysely
@@ -102,22 +94,32 @@ async function insertFollower(kysely: Kysely<Schema>, { handle, callId, ...rest 
 
 /** In a transaction of its own, after the follower is stored: whoever ends a task from then on finds the follower. */
 async function tellEnded(kysely: Kysely<Schema>, handle: string, at: number): Promise<void> {
+  const { run } = partsOfHandle(handle);
   const ids = await idsOf(kysely, handle);
-  const tasks = ids.length === 0 ? [] : await lockTasks(kysely, ids);
+  const tasks = await lockTasks(kysely, ids);
+  if (tasks.length === 0 && (await hasFailedSetup(kysely, handle))) await addSetupNotice(kysely, handle, at);
   for (const task of tasks) {
-    const isOver = task.run.number > 0 || !isLive(task.status);
-    if (isOver && task.parentSessionId === "") await addFollowerNotice(kysely, task, at);
+    const isOver = task.run.number > run || (task.run.number === run && !isLive(task.status));
+    if (isOver && task.parentSessionId === "") await addRunNotice(kysely, task, { run, at });
   }
 }
 
-/** The tasks of a handle: itself, or those of an attempt. */
+/** Orders this with the setup, which takes the same lock before it fails. */
+async function hasFailedSetup(kysely: Kysely<Schema>, attemptId: string): Promise<boolean> {
+  if ((await lockItemOfAttempt(kysely, attemptId)) === null) return false;
+  const row = await kysely.selectFrom("attempts").select("state").where("id", "=", attemptId).executeTakeFirst();
+  return row?.state === "failed";
+}
+
+/** What notices about a handle are about: a task, those of an attempt, or an attempt without any. */
 async function idsOf(kysely: Kysely<Schema>, handle: string): Promise<string[]> {
-  const own = await kysely.selectFrom("tasks").select("id").where("id", "=", handle).execute();
+  const { launch } = partsOfHandle(handle);
+  const own = await kysely.selectFrom("tasks").select("id").where("id", "=", launch).execute();
   const rows =
     own.length > 0
       ? own
-      : await kysely.selectFrom("tasks").select("id").where("batch_id", "=", handle).limit(GROUP).execute();
-  return rows.map(({ id }) => id);
+      : await kysely.selectFrom("tasks").select("id").where("batch_id", "=", launch).limit(GROUP).execute();
+  return rows.length === 0 ? [launch] : rows.map(({ id }) => id);
 }
 
 async function readFollower(
@@ -137,11 +139,11 @@ async function changeFollower(
   await kysely.updateTable("followers").set(change).where("task_id", "=", handle).execute();
   if (change.client === undefined) return;
   const ids = await idsOf(kysely, handle);
-  if (ids.length === 0) return;
   await kysely
     .updateTable("notices")
     .set({ parent_session_id: change.client })
     .where("task_id", "in", ids)
+    .where("run", "=", partsOfHandle(handle).run)
     .where("state", "in", UNSETTLED)
     .execute();
 }
@@ -156,7 +158,7 @@ async function readOpen(kysely: Kysely<Schema>, client: string): Promise<Followe
       not(
         exists(
           selectFrom("notices")
-            .innerJoin("tasks", "tasks.id", "notices.task_id")
+            .leftJoin("tasks", "tasks.id", "notices.task_id")
             .select("notices.id")
             .where(isOfFollower())
             .where("notices.state", "in", ["delivered", "dropped"]),
@@ -168,16 +170,17 @@ async function readOpen(kysely: Kysely<Schema>, client: string): Promise<Followe
   return rows.map(followerOf);
 }
 
-/** A notice about the follower's launch. */
+/** A notice about what the follower asked for: later runs are named after the launch. */
 function isOfFollower() {
-  return sql<boolean>`(tasks.id = followers.task_id or tasks.batch_id = followers.task_id)
-    and notices.topic = 'ended' and notices.run = 0`;
+  const name = (launch: string) =>
+    sql<string>`case when notices.run = 0 then ${sql.ref(launch)} else ${sql.ref(launch)} || '.' || notices.run end`;
+  return sql<boolean>`notices.topic = 'ended' and followers.task_id in (${name("notices.task_id")}, ${name("tasks.batch_id")})`;
 }
 
 function selectDue(kysely: Kysely<Schema>, client: string, { at, graceMs }: EndClaim) {
   return kysely
     .selectFrom("notices")
-    .innerJoin("tasks", "tasks.id", "notices.task_id")
+    .leftJoin("tasks", "tasks.id", "notices.task_id")
     .innerJoin("followers", (join) => join.on(isOfFollower()))
     .select("notices.id")
     .where("notices.parent_session_id", "=", client)
@@ -212,13 +215,13 @@ async function settleTold(
   { reason, at }: { reason: string | null; at: number },
 ): Promise<boolean> {
   const ids = "handle" in which ? await idsOf(kysely, which.handle) : null;
-  if (ids?.length === 0) return false;
+  const run = "handle" in which ? partsOfHandle(which.handle).run : 0;
   const rows = await kysely
     .updateTable("notices")
     .set({ state: "delivered", reason, settled_at: at, next_try_at: null })
     .where("state", "in", UNSETTLED)
     .where("topic", "=", "ended")
-    .$if(ids !== null, (query) => query.where("task_id", "in", ids ?? []).where("run", "=", 0))
+    .$if(ids !== null, (query) => query.where("task_id", "in", ids ?? []).where("run", "=", run))
     .$if("messageId" in which, (query) => query.where("message_id", "=", "messageId" in which ? which.messageId : ""))
     .returning("parent_session_id")
     .execute();

@@ -4,6 +4,7 @@
  * prune, and what is too old, by the caller.
  */
 import { type Kysely, sql } from "kysely";
+import { runHandle } from "../../model/notifications/follower.ts";
 import { STATUSES, type Status } from "../../model/task.ts";
 import { raiseBoardVersion } from "../board/version.ts";
 import { budgetsAmong, removeForgotten, removeUnused } from "../budgets/budget-reads.ts";
@@ -137,6 +138,7 @@ async function removeTasks(
   const ids = tasks.map(({ id }) => id);
   const seq = await newestSeqOf(kysely, ids);
   const budgets = await budgetsAmong(kysely, ids);
+  const later = await laterRunsOf(kysely, tasks);
   for (const table of TABLES_OF_TASKS) {
     const { numDeletedRows } = await kysely.deleteFrom(table).where("task_id", "in", ids).executeTakeFirstOrThrow();
     removed[table] = Number(numDeletedRows);
@@ -144,7 +146,7 @@ async function removeTasks(
   await kysely.deleteFrom("tasks").where("id", "in", ids).execute();
   await kysely
     .deleteFrom("followers")
-    .where("task_id", "in", [...new Set(tasks.map(({ batch_id }) => batch_id))])
+    .where("task_id", "in", [...new Set([...tasks.map(({ batch_id }) => batch_id), ...later])])
     .execute();
   // A session goes on after somebody removed its tasks, and what they spent stays counted.
   await removeUnused(kysely, named === undefined ? budgets : budgets.filter((id) => id.startsWith("task:")));
@@ -154,6 +156,21 @@ async function removeTasks(
   if (removed.board_sessions !== 0) await raiseBoardVersion(kysely);
   await recordPruned(kysely, { tasks: tasks.length, seq });
   return removed;
+}
+
+/** What later runs may be followed by. */
+async function laterRunsOf(kysely: Kysely<Schema>, tasks: readonly PruneCandidate[]): Promise<string[]> {
+  const ids = tasks.map(({ id }) => id);
+  const rows = await kysely
+    .selectFrom("runs")
+    .select(["task_id", "number"])
+    .where("task_id", "in", ids)
+    .where("number", ">", 0)
+    .execute();
+  const batches = new Map(tasks.map(({ id, batch_id }) => [id, batch_id]));
+  return rows.flatMap(({ task_id, number }) =>
+    [task_id, batches.get(task_id) ?? task_id].map((launch) => runHandle(launch, number)),
+  );
 }
 
 /** What is known of sessions whose last task is gone. One that was seen since may be about to launch another. */

@@ -59,7 +59,17 @@ export async function addCountedNotice(
   at: number,
   endLater = 0,
 ): Promise<void> {
-  await insertNotice(kysely, { id, run: run.number, at, ...intent, batchId, parentSessionId, endLater });
+  const told = { at, to: parentSessionId, ...intent };
+  await insertNotice(kysely, { id, run: run.number, batchId, parentSessionId, endLater, ...told });
+}
+
+/** For somebody else than the task's parent, about one of its runs, or about an attempt that has no task. */
+export async function addNoticeTo(
+  kysely: Kysely<Schema>,
+  { id, batchId, parentSessionId }: Pick<Task, "id" | "batchId" | "parentSessionId">,
+  told: NoticeIntent & { run: number; at: number; to: string },
+): Promise<void> {
+  await insertNotice(kysely, { id, batchId, parentSessionId, endLater: 0, ...told });
 }
 
 interface NewNotice extends NoticeIntent {
@@ -68,11 +78,13 @@ interface NewNotice extends NoticeIntent {
   at: number;
   batchId: string;
   parentSessionId: string;
+  /** Who is told: the parent, or somebody else. */
+  to: string;
   endLater: number;
 }
 
 const insertNotice = preparedQuery<NewNotice>((kysely, notice) => {
-  const { id, run, kind, topic, wake, at, batchId, parentSessionId, endLater } = notice;
+  const { id, run, kind, topic, wake, at, batchId, parentSessionId, to, endLater } = notice;
   const live = sql<number>`(coalesce(sum(live), 0) + cast(${endLater} as integer))`;
   return kysely
     .insertInto("notices")
@@ -98,7 +110,7 @@ const insertNotice = preparedQuery<NewNotice>((kysely, notice) => {
           sql<number>`cast(${run} as integer)`.as("run"),
           sql<string>`cast(${kind} as text)`.as("kind"),
           sql<string>`cast(${topic} as text)`.as("topic"),
-          sql<string>`cast(${parentSessionId} as text)`.as("parent_session_id"),
+          sql<string>`cast(${to} as text)`.as("parent_session_id"),
           sql<number>`cast(${at} as double precision)`.as("created_at"),
           sql<number>`count(*)`.as("batch_total"),
           live.as("batch_live"),

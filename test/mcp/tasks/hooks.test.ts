@@ -132,3 +132,42 @@ test("whoever asks for another session's end does not keep that session from bei
   expect((await hook).text).toContain("end of private");
   expect(await session.notice(handle)).toMatchObject({ state: "sending" });
 });
+
+test("a follow-up is told to the session that sent it, once; one that a person sends is not", async () => {
+  const session = newSession();
+  const tools = await bed.http();
+  const { project_id } = await tools.call("add_project", { name: "Shop" });
+  const { repo_id } = await tools.call("add_repo", { project_id, path: bed.repository });
+  const { task_id } = await tools.call("create_task", { project_id, title: "Try", description: "!say tried" });
+  const repos = [{ repo_id, target_branch: "main" }];
+  const meta = (call: string) => ({ "claudecode/toolUseId": call });
+  const start = { task_id, executor: "SCRIPTED", repos };
+  const { structuredContent } = await session.client.call<{ structuredContent: { attempt_id: string } }>(
+    "start_task_attempt",
+    start,
+    false,
+    meta("start"),
+  );
+  const { attempt_id } = structuredContent;
+  const first = await session.hook("launch", { tool_use_id: "start" });
+  expect(first.text).toContain(`Attempt ${attempt_id} completed`);
+  await session.hook("prompt", { prompt: first.text });
+  const send = (prompt: string) => ({ attempt_id, action: "send", prompt });
+  await session.client.call("follow_up", send("!say and again"), false, meta("follow"));
+  const second = await session.hook("launch", { tool_use_id: "follow" });
+  expect(second.code).toBe(WAKE);
+  expect(second.text).toContain("and again");
+  expect(second.text).toContain(`Attempt ${attempt_id}.1 completed`);
+  expect(second.text).not.toContain("tried");
+  await session.hook("prompt", { prompt: second.text });
+  await tools.call("follow_up", send("!say by a person") as never);
+  await tools.call("get_attempt", { attempt_id, wait_ms: 20_000 });
+  expect(await session.hook("prompt", { prompt: "next" })).toEqual({ code: 0, text: "" });
+  // As an MCP task.
+  const { taskId } = await session.client.call("follow_up", send("!say as a task"));
+  expect(taskId).toBe(`${attempt_id}.3`);
+  expect((await session.client.ended(taskId)).result?.structuredContent).toMatchObject({ result: "as a task" });
+  expect(await session.client.get(`${attempt_id}.9`).catch((thrown: unknown) => thrown)).toMatchObject({
+    code: -32602,
+  });
+});

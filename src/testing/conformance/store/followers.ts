@@ -107,6 +107,28 @@ export function followerStoreSuite({ fresh }: StoreBed): void {
     expect(await claim(store, "m2")).toMatchObject([{ taskId: "t", parentSessionId: CLIENT }]);
   });
 
+  test("a later run is told if it is followed itself, whether its follower comes before its end or after it", async () => {
+    const store = await fresh();
+    await person(store, "t", "attempt");
+    await store.followers.add(follower("attempt"), 10);
+    await store.apply("t", completed(20));
+    await store.apply("t", resumed(30));
+    await store.followers.add(follower("attempt.1", { way: "task" }), 35);
+    await store.apply("t", completed(40, 1));
+    await store.apply("t", resumed(50));
+    await store.apply("t", completed(60, 2));
+    expect(await claim(store, "m1")).toMatchObject([{ taskId: "t", run: 0 }]);
+    await store.followers.change("attempt.1", { way: "hook" });
+    expect(await claim(store, "m2")).toMatchObject([{ taskId: "t", run: 1 }]);
+    await store.followers.add(follower("t.2"), 70);
+    expect(await claim(store, "m3")).toMatchObject([{ taskId: "t", run: 2 }]);
+    expect(await store.followers.told({ handle: "attempt.1" }, { reason: "read", at: 80 })).toBe(true);
+    expect((await store.followers.open(CLIENT)).map(({ handle }) => handle).toSorted()).toEqual(["attempt", "t.2"]);
+    for (const handle of ["attempt", "t.2"]) await store.followers.told({ handle }, { reason: "read", at: 80 });
+    await store.prune({ endedBefore: 1e9, after: null, dryRun: false, ids: ["t"] });
+    for (const handle of ["attempt", "attempt.1", "t.2"]) expect(await store.followers.get(handle)).toBeNull();
+  });
+
   test("what nobody asked for in a long time is dropped with the reason, and keeps its task no longer", async () => {
     const store = await fresh();
     for (const id of ["old", "new"]) {
