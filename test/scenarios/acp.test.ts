@@ -54,14 +54,6 @@ async function atWork(name: string): Promise<void> {
   throw new Error(`${name} was not started`);
 }
 
-async function asking(id: string, text: string): Promise<void> {
-  for (let round = 0; round < 100; round++) {
-    if (JSON.stringify(await world.json("show", id)).includes(text)) return;
-    await Bun.sleep(200);
-  }
-  throw new Error(`${id} does not ask for ${text}`);
-}
-
 check("a task succeeds, is resumed, and its conversation is shown", async () => {
   const done = await run(script(shell("echo hello"), model.say("it said hello")), "--wait");
   expect([done.code, done.out.trim()]).toEqual([0, "it said hello"]);
@@ -84,9 +76,10 @@ check("a failed model and an empty answer are errors", async () => {
 check("a permission is answered, and a task is cancelled with the shell of its tool", async () => {
   const asked = await run(script(codex.touch("asked.txt"), model.say("thanks")));
   const id = asked.out.trim();
-  await asking(id, "touch asked.txt");
+  const waiting = world.start(["wait", id]);
+  await waiting.said("touch asked.txt");
   expect((await world.cli("answer", id, "--once")).code).toBe(0);
-  expect((await world.cli("wait", id)).code).toBe(0);
+  expect((await waiting.ended).code).toBe(0);
   const long = (await run(script(shell("sleep 621"), model.say("unheard")))).out.trim();
   await atWork("sleep 621");
   expect((await world.cli("cancel", long)).code).toBe(0);
