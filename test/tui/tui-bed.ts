@@ -20,10 +20,10 @@ import { root as repository } from "../ground/repository.ts";
 
 export const PANEL = join(repository, "dist", "tui", "panel.js");
 export const PLUGIN = join(repository, "src", "opencode", "server.ts");
-const LOOKS = 1800;
-const LOOK_MS = 50;
+const LOOKS = 900;
+const LOOK_MS = 100;
 const PRESSES = 5;
-const LOOKS_PER_PRESS = 100;
+const LOOKS_PER_PRESS = 50;
 
 export interface TuiOptions {
   columns?: number;
