@@ -1,9 +1,8 @@
 /**
- * The tasks in a list: live ones first, then the newest. What the server cannot filter by (host, folder, time) is
- * filtered here, page by page, until there are enough. Read-only and bounded.
+ * The tasks in a list: live ones first, then the newest, or all of them sorted by one column. Read-only and bounded.
  */
-import type { Client } from "../client/client.ts";
-import { isLive, STATUSES } from "../model/task.ts";
+import type { Client, ListQuery } from "../client/client.ts";
+import { isLive, STATUSES, type TaskSort } from "../model/task.ts";
 import type { BackgroundTask, BackgroundTaskStatus } from "../protocol/tasks.ts";
 
 const PAGE = 200;
@@ -17,18 +16,23 @@ interface ListFilter {
   host: string | undefined;
   /** This folder and everything below it. */
   directory: string | undefined;
-  /** Only tasks that started after this time, in ms since 1970. */
+  /** Only tasks that started then or later, in ms since 1970. */
   since: number | undefined;
+  /** Only tasks that started before. */
+  until: number | undefined;
+  sort: TaskSort | undefined;
+  order: "asc" | "desc" | undefined;
 }
 
 export interface Listing {
   tasks: BackgroundTask[];
-  /** The total number; null if it was not quantity. */
+  /** The total number; null if it is not known. */
   total: number | null;
 }
 
 export async function fetchListing(client: Client, filter: ListFilter, limit: number): Promise<Listing> {
   const statuses = filter.status ?? STATUSES;
+  if (filter.sort !== undefined) return readTasks(client, { ...filter, status: statuses }, limit);
   const [live, ended] = [statuses.filter((each) => isLive(each)), statuses.filter((each) => !isLive(each))];
   const first = await readTasks(client, { ...filter, status: live }, limit);
   const rest = await readTasks(client, { ...filter, status: ended }, limit - first.tasks.length);
@@ -37,28 +41,40 @@ export async function fetchListing(client: Client, filter: ListFilter, limit: nu
 }
 
 async function readTasks(client: Client, filter: ListFilter, limit: number): Promise<Listing> {
-  const { status = [], agent, search, host, directory, since } = filter;
-  if (status.length === 0) return { tasks: [], total: 0 };
-  const query = {
-    status,
-    ...(agent === undefined ? {} : { agent }),
-    ...(search === undefined ? {} : { search }),
-  };
-  const isCounted = host === undefined && directory === undefined && since === undefined;
+  if (filter.status?.length === 0) return { tasks: [], total: 0 };
+  const { since, until, ...fields } = filter;
+  const time = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+  const given = Object.entries({ ...fields, from: time(since), to: time(until) });
+  const query: ListQuery = Object.fromEntries(given.filter(([, value]) => value !== undefined));
   const found: BackgroundTask[] = [];
+  let isFilteredThere = true;
   for (let offset = 0; ; offset += PAGE) {
-    const page = await client.tasks({ ...query, limit: isCounted ? Math.min(PAGE, Math.max(1, limit)) : PAGE, offset });
-    found.push(...page.tasks.filter((task) => isWanted(task, filter)));
-    const isPast = since !== undefined && page.tasks.some((task) => Date.parse(task.startedAt) < since);
-    if (found.length >= limit || page.tasks.length < PAGE || isPast) {
-      return { tasks: found.slice(0, Math.max(0, limit)), total: isCounted ? page.total : null };
+    const page = await client.tasks({
+      ...query,
+      limit: isFilteredThere ? pageSize(limit - found.length) : PAGE,
+      offset,
+    });
+    const wanted = page.tasks.filter((task) => isWanted(task, filter));
+    // An older daemon does not know all of these filters.
+    isFilteredThere &&= wanted.length === page.tasks.length;
+    found.push(...wanted);
+    if (found.length >= limit || page.tasks.length < PAGE) {
+      return { tasks: found.slice(0, Math.max(0, limit)), total: isFilteredThere ? page.total : null };
     }
   }
 }
 
-function isWanted(task: BackgroundTask, { host, directory, since }: ListFilter): boolean {
+function pageSize(missing: number): number {
+  return Math.min(PAGE, Math.max(1, missing));
+}
+
+function isWanted(
+  task: BackgroundTask,
+  { host, directory, since = 0, until = Number.POSITIVE_INFINITY }: ListFilter,
+): boolean {
   if (host !== undefined && task.host !== host) return false;
-  if (directory !== undefined && task.directory !== directory && !task.directory.startsWith(`${directory}/`))
-    return false;
-  return since === undefined || Date.parse(task.startedAt) >= since;
+  const folder = directory?.replace(/\/+$/, "");
+  if (folder !== undefined && task.directory !== folder && !task.directory.startsWith(`${folder}/`)) return false;
+  const started = Date.parse(task.startedAt);
+  return started >= since && started < until;
 }

@@ -9,6 +9,10 @@ import type { Progress } from "./progress.ts";
 export const STATUSES = ["running", "completed", "error", "cancelled", "resumed"] as const;
 export type Status = (typeof STATUSES)[number];
 
+/** What lists of tasks can be sorted by: a store has an index for each. */
+export const TASK_SORTS = ["started", "took", "cost", "description", "status"] as const;
+export type TaskSort = (typeof TASK_SORTS)[number];
+
 export const WAKES = ["each", "all", "failures", "never"] as const;
 /**
  * Which ends start a turn of the parent: each one, only the last one of the batch, only errors, or none. What starts no

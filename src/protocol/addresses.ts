@@ -15,6 +15,8 @@ export interface Address {
 export const STATUS_ADDRESSES = {
   /** The tasks of all processes, newest first. */
   tasks: { method: "GET", path: "/v1/tasks", sends: "query" },
+  /** All tasks that match at one moment, by id. */
+  selection: { method: "GET", path: "/v1/selection", sends: "query" },
   /** One task, with its prompt and result in full. */
   task: { method: "GET", path: "/v1/tasks/:id", sends: null },
   /** The runs of a task, newest first, at most 200. */

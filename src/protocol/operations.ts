@@ -64,6 +64,7 @@ type BoardOperations = typeof projectOperations &
 /** Performed by any server, or forwarded to the process that can. */
 const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operation> = {
   tasks: taskOperations.tasks,
+  selection: taskOperations.selection,
   task: taskOperations.task,
   runs: taskOperations.runs,
   logs: conversationOperations.logs,

@@ -10,7 +10,7 @@ import { PAUSE_CAUSES, PHASES } from "../model/task.ts";
 import { BUDGET_FORM, budgetText } from "./budgets.ts";
 import { afterChoices, isoTime, queueChoices, statusSchema, wholeCount } from "./fields.ts";
 import { statusOperation } from "./operation.ts";
-import { filter, listLimit, statuses, wholeNumber } from "./query-fields.ts";
+import { isInOrder, listLimit, OUT_OF_ORDER, selectionLimit, taskFilters, wholeNumber } from "./query-fields.ts";
 import { queuePlaceSchema } from "./runners.ts";
 
 export const tokensSchema = z.object({
@@ -294,21 +294,26 @@ const CONTINUE_ERRORS: readonly ErrorCode[] = [
 
 export const taskOperations = {
   tasks: statusOperation({
-    title: "Tasks of all processes, newest first",
+    title: "Tasks of all processes, newest first unless sorted otherwise",
     role: "read",
-    input: z.object({
-      status: statuses.optional().describe("one or several, separated by commas"),
-      id: filter.describe("the beginning of the task's id"),
-      agent: filter.describe("the agent's name"),
-      search: filter.describe(
-        "words that must all be in the description, the id or the error, in any order and without regard to case",
-      ),
-      parent: filter.describe("the session that launched them"),
-      group: filter.describe("the task group"),
-      limit: listLimit,
-      offset: wholeNumber.default(0).describe("how many to pass over"),
-    }),
+    input: z
+      .object({
+        ...taskFilters,
+        limit: listLimit,
+        offset: wholeNumber.default(0).describe("how many to pass over"),
+      })
+      .refine(isInOrder, OUT_OF_ORDER),
     output: taskListSchema,
+    errors: ["invalid_input"],
+  }),
+  selection: statusOperation({
+    title: "All tasks that match at one moment, by id: for an action on each of them",
+    role: "read",
+    input: z.object({ ...taskFilters, limit: selectionLimit }).refine(isInOrder, OUT_OF_ORDER),
+    output: z.object({
+      tasks: z.array(z.object({ id: z.string(), description: z.string(), status: statusSchema })),
+      total: wholeCount.describe("how many match, before limit"),
+    }),
     errors: ["invalid_input"],
   }),
   task: statusOperation({

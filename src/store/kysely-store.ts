@@ -37,7 +37,7 @@ import { lockBatchOf, readBatchRuns } from "./tasks/batches.ts";
 import { readHistory } from "./tasks/history.ts";
 import { readInboxTasks } from "./tasks/inbox.ts";
 import { addLaunch, readLaunches, removeLaunch } from "./tasks/launches.ts";
-import { readTasks } from "./tasks/list.ts";
+import { readTasks, selectTasks } from "./tasks/list.ts";
 import {
   claimNotices,
   dropNotices,
@@ -99,6 +99,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     task: (id) => read((kysely) => readTask(kysely, id)),
     taskOfSession: (sessionId) => read((kysely) => readTaskOfSession(kysely, sessionId)),
     tasks: (query) => read((kysely) => readTasks(kysely, dialect, query)),
+    selectTasks: (query) => read((kysely) => selectTasks(kysely, dialect, query)),
     owners: () => read(readOwners),
     ownerless: () => read(readOwnerless),
     inboxTasks: (query) => read((kysely) => readInboxTasks(kysely, query)),

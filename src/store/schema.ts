@@ -56,6 +56,8 @@ interface TasksTable {
   description: string;
   /** The text that the search covers: description, id and error, in lower case. */
   description_search: string;
+  /** The beginning of the description in lower case, for sorting. */
+  sort_name: Generated<string>;
   agent: string;
   model: string | null;
   batch_id: string;
@@ -83,6 +85,10 @@ interface TasksTable {
   /** What it starts after, as JSON; null if it did not wait for others. */
   after_tasks: Generated<string | null>;
   progress: string;
+  /** How long the newest run took, in milliseconds; 0 while the task is live. */
+  took: Generated<number>;
+  /** What the task cost; 0 while it is live. */
+  cost: Generated<number>;
 }
 
 interface RunsTable {

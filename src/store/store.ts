@@ -7,7 +7,7 @@
 import type { NewTask, TaskEvent, TaskEventType } from "../model/events.ts";
 import type { Tokens } from "../model/progress.ts";
 import type { SteeringMessage } from "../model/steering.ts";
-import type { Run, Status, Task } from "../model/task.ts";
+import type { Run, Status, Task, TaskSort } from "../model/task.ts";
 import type { Applied, NoticeIntent, Refused, Transition } from "../model/transition.ts";
 import type { LeasedProcess } from "../process/liveness.ts";
 import type { AccessRecords } from "./access/records.ts";
@@ -26,6 +26,13 @@ export interface TaskQuery {
   batchId?: string;
   status?: readonly Status[];
   agent?: string;
+  host?: string;
+  /** This folder and everything below it; an absolute path. */
+  directory?: string;
+  /** Started at or after this time. */
+  startedFrom?: number;
+  /** Started before this time. */
+  startedBefore?: number;
   /** Part of the description, ignoring case. */
   search?: string;
   /** A prefix of the id. */
@@ -36,10 +43,29 @@ export interface TaskQuery {
   /** At most 200; default 50. */
   limit?: number;
   offset?: number;
-  /** Default newest first: by start, or by creation for a search. */
+  /**
+   * Default by start, or by creation for a search. Equal ones are in the order of their creation. A live task counts as
+   * having taken no time and cost nothing.
+   */
+  sort?: TaskSort;
+  /** Default newest first; for other sorts that is descending. */
   order?: "newest" | "oldest";
   /** How many characters of its run's prompt, result and error each task has; default all. */
   textChars?: number;
+}
+
+/** What an action on many tasks needs of each. */
+export interface TaskHandle {
+  id: string;
+  description: string;
+  status: Status;
+}
+
+export interface TaskSelection {
+  /** In the order of the query; at most 2,000, default 500. */
+  tasks: TaskHandle[];
+  /** How many match in all. */
+  total: number;
 }
 
 export interface TaskPage {
@@ -336,6 +362,8 @@ export interface Store {
   taskOfSession(sessionId: string): Promise<Task | null>;
   /** A page of tasks. Its cost depends on the page, not on how many tasks are stored. */
   tasks(query: TaskQuery): Promise<TaskPage>;
+  /** The tasks that match at one moment, more of them than a page: one statement, so that none is missed or twice. */
+  selectTasks(query: Omit<TaskQuery, "offset" | "textChars">): Promise<TaskSelection>;
   /** The owners of live tasks. Its cost depends on how many owners there are. */
   owners(): Promise<string[]>;
   /** Live tasks that have no owner and do not wait for a runner; at most 200. */

@@ -114,6 +114,12 @@ test("axe finds no problem in any state, in both themes", async () => {
   await look(found, "needs you: a permission", null, "[data-needs=permission] button:has-text('Always allow')");
   await page.keyboard.press("j");
   await look(found, "list with a selection", null, "[role=row][aria-selected=true]");
+  await look(found, "filtered list", "/?host=scripted&sort=cost", "text=Cancel all…");
+  await page.getByRole("button", { name: "More filters" }).click();
+  await look(found, "more filters", null, "#more-filters");
+  await page.getByRole("button", { name: "Cancel all…" }).click();
+  await look(found, "cancel all that match", null, "dialog[open] button:has-text('Cancel 1 task')");
+  await page.keyboard.press("Escape");
   await look(found, "no match", "/?search=nothing-like-it", "h2");
   await look(found, "waiting task", `/tasks/${task.id}`, "[data-asks=permission]");
   await look(found, "ended task", `/tasks/${ended?.id}`, "[aria-label=Conversation] .markdown");
@@ -135,6 +141,13 @@ test("axe finds no problem in any state, in both themes", async () => {
   await look(found, "waiting attempt", `/attempts/${attempt_id}`, "[data-asks=permission]");
   await look(found, "queued follow-ups", null, "[data-queued] li");
   await look(found, "changes", `/attempts/${done.attempt_id}?tab=changes`, ".diff-line .hljs-keyword");
+  await page.locator("[data-comment-button]").first().focus();
+  await page.keyboard.press("Enter");
+  await look(found, "comment", null, "[data-comment] textarea");
+  await page.keyboard.type("Rename it.");
+  await page.getByRole("button", { name: "Send 1 comment…" }).click();
+  await look(found, "comments as a follow-up", null, "dialog[open] [aria-label='The follow-up']");
+  await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Merge" }).click();
   await look(found, "merge", null, "dialog[open]");
   await page.keyboard.press("Escape");

@@ -180,6 +180,10 @@ describe("ls and show", () => {
     expect(await ids("--dir", away, "--since", "1h", "--host", "scripted")).toBe(`${id}\n`);
     expect(await ids("--dir", away, "--host", "opencode")).toBe("");
     expect(await ids("--dir", away, "--since", "2999-01-01")).toBe("");
+    expect(await ids("--dir", away, "--until", "1h")).toBe("");
+    expect(await ids("--dir", away, "--sort", "cost", "--reverse")).toBe(`${id}\n`);
+    expect((await world.cli("ls", "--sort", "age")).err).toContain("--sort takes started, took, cost");
+    expect((await world.cli("ls", "--reverse")).err).toContain("--reverse needs --sort");
     expect(await ids(id.slice(-8))).toBe(`${id}\n`);
     const { out } = await world.cli(
       "ps",

@@ -50,6 +50,36 @@ describe("the list", () => {
     expect(tasks[0]).toMatchObject({ resumeCount: 1, prompt: "go on", completedAt: null });
   });
 
+  test("filters by host, folder and time, and sorts, each with a clear refusal", async () => {
+    const api = await withTasks({
+      one: { host: "opencode", directory: "/shop/api", description: "b" },
+      two: { host: "claude", directory: "/shop", description: "C" },
+      three: { host: "claude", directory: "/shop-2", description: "a" },
+    });
+    await api.store.apply("two", completed(9000));
+    expect(await found(api, "?host=claude")).toEqual(["three", "two"]);
+    expect(await found(api, "?directory=/shop")).toEqual(["two", "one"]);
+    expect(await found(api, "?from=1970-01-01T00:00:01.002Z&to=1970-01-01T00:00:01.003Z")).toEqual(["two"]);
+    expect(await found(api, "?sort=description&order=asc")).toEqual(["three", "one", "two"]);
+    expect(await found(api, "?sort=took")).toEqual(["two", "three", "one"]);
+    expect(await api.client.selection({ host: "claude", limit: 1 })).toEqual({
+      tasks: [{ id: "three", description: "a", status: "running" }],
+      total: 2,
+    });
+    for (const [query, told] of [
+      ["directory=shop", "directory: must be an absolute path"],
+      ["from=yesterday", "from: must be a time such as"],
+      ["from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", "to: is before from"],
+      ["sort=age", '"age" is none of started, took, cost, description, status'],
+      ["order=up", '"up" is none of asc, desc'],
+    ]) {
+      for (const path of ["tasks", "selection"]) {
+        const { code, message } = await failureOf(api.ask(`/v1/${path}?${query}`));
+        expect([query, code, message]).toEqual([query, "invalid_input", expect.stringContaining(told ?? "")]);
+      }
+    }
+  });
+
   test("filters by one status, by several, and by a repeated parameter", async () => {
     const api = await withStates();
     expect(await found(api, "?status=running")).toEqual(["run"]);

@@ -3,6 +3,7 @@ import { Database as Sqlite } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type CompiledQuery, Kysely, SqliteDialect } from "kysely";
+import { TASK_SORTS } from "../../src/model/task.ts";
 import { kyselyStore } from "../../src/store/kysely-store.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Schema } from "../../src/store/schema.ts";
@@ -89,6 +90,11 @@ describe("how SQLite reads", () => {
       [{ owner: "i" }, "tasks_owned"],
       [{ parentSessionId: "p" }, "tasks_by_parent"],
       [{ batchId: "b" }, "tasks_by_batch"],
+      [{ host: "h" }, "tasks_by_host"],
+      [{ startedFrom: 1, startedBefore: 5 }, "tasks_by_start"],
+      [{ status: ["error"], startedFrom: 1 }, "tasks_by_status"],
+      [{ agent: "a", startedFrom: 1 }, "tasks_by_agent"],
+      [{ host: "h", startedFrom: 1 }, "tasks_by_host"],
     ];
     for (const [query, index] of indexes) {
       const steps = await page({ ...query, textChars: 10 });
@@ -114,6 +120,52 @@ describe("how SQLite reads", () => {
       expect([query, (await page(query)).split("\n")[0]]).toEqual([query, named]);
       expect([query, await count(query)]).toEqual([query, named]);
     }
+  });
+
+  test("a folder is a range of its index, sorted without its rows, whatever the other filters", async () => {
+    const range = "SEARCH tasks USING COVERING INDEX tasks_by_directory (directory>? AND directory<?)";
+    for (const other of [{}, { status: ["completed"] }, { agent: "a" }, { startedFrom: 1 }] as TaskQuery[]) {
+      const query: TaskQuery = { ...other, directory: "/repo" };
+      const steps = await page(query);
+      expect([query, steps]).toEqual([query, expect.stringContaining(range)]);
+      expect(steps).not.toMatch(ALL_OF_A_TABLE);
+      expect(await count(query)).toContain(range);
+    }
+    for (const sort of TASK_SORTS) {
+      const steps = await page({ directory: "/repo", sort, host: "h" });
+      expect(steps).toMatch(
+        /SEARCH tasks USING (COVERING )?INDEX tasks_by_directory \(directory>\? AND directory<\?\)/,
+      );
+    }
+  });
+
+  test("a sorted list reads ended tasks in the order of its index, and filters without their rows", async () => {
+    const filters: TaskQuery[] = [{}, { status: ["error"] }, { agent: "a" }, { host: "h" }, { startedFrom: 1 }];
+    for (const [sort, index] of [
+      ["took", "tasks_by_took"],
+      ["cost", "tasks_by_cost"],
+      ["description", "tasks_by_sort_name"],
+    ] as const) {
+      for (const filter of filters) {
+        const query: TaskQuery = { ...filter, sort, limit: 10 };
+        const steps = await page(query);
+        expect([query, steps]).toEqual([query, expect.stringContaining(`SCAN tasks USING COVERING INDEX ${index}`)]);
+        expect(steps).not.toMatch(ALL_OF_A_TABLE);
+        if (filter.status === undefined) expect(steps).toContain("MERGE (UNION ALL)");
+        // The page itself and the few live tasks.
+        expect([query, steps.split(SORTED).length]).toEqual([query, filter.status === undefined ? 3 : 2]);
+      }
+    }
+    expect(await page({ sort: "status" })).toContain("SCAN tasks USING COVERING INDEX tasks_by_status");
+    expect(await page({ sort: "status", agent: "a" })).toContain("tasks_by_agent_status (agent=?)");
+  });
+
+  test("a selection for an action on many tasks takes the same ways as a page", async () => {
+    const [all = ""] = await plans(({ selectTasks }) => selectTasks({ status: ["error"], startedFrom: 1 }));
+    expect(all).toContain("SEARCH tasks USING COVERING INDEX tasks_by_status (status=? AND started_at>?)");
+    const [found = ""] = await plans(({ selectTasks }) => selectTasks({ search: "word", sort: "cost" }));
+    expect(found).toMatch(/SCAN task_search VIRTUAL TABLE INDEX \S*M/);
+    for (const steps of [all, found]) expect(steps).not.toMatch(ALL_OF_A_TABLE);
   });
 
   test("owners are looked up one by one, and tasks without one have an index", async () => {

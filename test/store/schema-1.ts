@@ -125,6 +125,9 @@ async function makeSchema1(database: Database, lives: readonly (readonly TaskEve
         wake: _wake,
         clone: _clone,
         after_tasks: _after,
+        sort_name: _name,
+        took: _took,
+        cost: _cost,
         ...row
       } = taskRow(task, made);
       await kysely

@@ -44,6 +44,9 @@ async function makeSchema2(database: Database): Promise<void> {
       wake: _wake,
       clone: _clone,
       after_tasks: _after,
+      sort_name: _name,
+      took: _took,
+      cost: _cost,
       ...row
     } = taskRow(task, seq);
     await kysely

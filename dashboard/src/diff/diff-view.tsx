@@ -2,21 +2,27 @@
  * The changes of an attempt, by repository and file. Only a limited amount is expanded at first to keep the page
  * light; what the server cut can be requested in full, up to the server's limit.
  */
-import { useMemo, useState } from "react";
+import { useMemo, useRef, useState } from "react";
+import { useChoice } from "../browser/stored-choice.ts";
 import { useHighlighter } from "../code/use-highlighter.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { DIFF_BYTES, useDiff } from "../server/board-queries.ts";
 import type { Attempt, RepoDiff } from "../server/operate.ts";
+import { useMay } from "../session/session.ts";
 import { counted } from "../wording/amounts.ts";
 import { isAtWork } from "../wording/attempts.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
-import { changedFilesOf } from "./changed-files.ts";
+import { type ChangedFile, changedFilesOf } from "./changed-files.ts";
+import { treeChoice } from "./diff-layout.ts";
 import { FileChanges } from "./file-changes.tsx";
+import { FileTreeNav } from "./file-tree-nav.tsx";
 import { HiddenFiles } from "./hidden-files.tsx";
 import { LineCounts } from "./line-counts.tsx";
 import type { FileDiff } from "./parse-diff.ts";
+import { ReviewBar } from "./review/review-bar.tsx";
+import { ReviewContext, useNewReview } from "./review/review-context.ts";
 
 const OPEN_LINES = 1200;
 const OPEN_FILE_LINES = 500;
@@ -49,6 +55,12 @@ function Changes({ attempt, nothing }: ChangesProps) {
   const [maxBytes, setMaxBytes] = useState<number>(DIFF_BYTES.first);
   const diff = useDiff(attempt, maxBytes);
   const repos = diff.data?.repos ?? [];
+  const may = useMay("follow_up");
+  const review = useNewReview(attempt.attempt_id, may && attempt.state !== "merged");
+  const files = useMemo(
+    () => (diff.data?.repos ?? []).flatMap((repo) => shownFiles(repo).map((file) => ({ repo: repo.repo_id, file }))),
+    [diff.data],
+  );
   const isCut = repos.some(({ truncated }) => truncated);
   return (
     <section aria-label="Changes" className="live-data flex min-w-0 flex-col gap-4">
@@ -59,11 +71,14 @@ function Changes({ attempt, nothing }: ChangesProps) {
       {diff.isSuccess && repos.every(({ files }) => files === 0) && (
         <p className="text-muted">{isAtWork(attempt.state) ? "No changes yet." : nothing}</p>
       )}
-      {repos
-        .filter(({ files }) => files > 0)
-        .map((repo) => (
-          <RepoChanges key={repo.repo_id} repo={repo} isNamed={repos.length > 1} />
-        ))}
+      <ReviewContext.Provider value={review}>
+        {files.length > 0 && <ReviewBar attempt={attempt} repos={repos} files={files} review={review} />}
+        {repos
+          .filter(({ files }) => files > 0)
+          .map((repo) => (
+            <RepoChanges key={repo.repo_id} repo={repo} isNamed={repos.length > 1} />
+          ))}
+      </ReviewContext.Provider>
       {repos.map(
         ({ repo_id, unread }) =>
           unread !== null && <FailureNote key={repo_id} title="Git could not read all of it" failure={unread} />,
@@ -85,12 +100,27 @@ function Changes({ attempt, nothing }: ChangesProps) {
 }
 
 function RepoChanges({ repo, isNamed }: { repo: RepoDiff; isNamed: boolean }) {
-  const files = useMemo(() => changedFilesOf(repo), [repo]);
+  const files = filesOf(repo);
+  const shown = useMemo(() => shownFiles(repo), [repo]);
   const hidden = files.filter(({ shown }) => shown === "none");
   const open = useMemo(() => openAtFirst(files), [files]);
   const highlighter = useHighlighter();
+  const element = useRef<HTMLElement>(null);
+  const isTreeOpen = useChoice(treeChoice) === "open" && shown.length > 1;
+  const reveal = ({ path }: ChangedFile) => {
+    const file = element.current?.querySelector(`[data-file="${CSS.escape(path)}"]`);
+    const details = file?.querySelector("details");
+    if (details) details.open = true;
+    const scroller = file?.closest("main");
+    if (file && scroller) scroller.scrollTop += file.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+    file?.querySelector("summary")?.focus({ preventScroll: true });
+  };
   return (
-    <section aria-label={`Changes in ${visibleText(repo.repo_name)}`} className="flex min-w-0 flex-col gap-3">
+    <section
+      ref={element}
+      aria-label={`Changes in ${visibleText(repo.repo_name)}`}
+      className="flex min-w-0 flex-col gap-3"
+    >
       {isNamed && (
         <header className="flex flex-wrap items-baseline gap-x-3 text-muted">
           <h2 className="foreign text-[15px] font-semibold text-ink">
@@ -100,14 +130,42 @@ function RepoChanges({ repo, isNamed }: { repo: RepoDiff; isNamed: boolean }) {
           <LineCounts insertions={repo.insertions} deletions={repo.deletions} />
         </header>
       )}
-      {files
-        .filter(({ shown }) => shown !== "none")
-        .map((file) => (
-          <FileChanges key={file.path} file={file} isOpenAtFirst={open.has(file)} highlighter={highlighter} />
-        ))}
-      <HiddenFiles files={hidden} unnamed={repo.files_left_out} />
+      <div
+        className={`flex min-w-0 flex-col gap-3 ${isTreeOpen ? "2xl:grid 2xl:grid-cols-[16rem_minmax(0,1fr)]" : ""}`}
+      >
+        {isTreeOpen && (
+          <div className="min-w-0 2xl:sticky 2xl:top-2 2xl:self-start">
+            <FileTreeNav repo={repo.repo_id} files={shown} onOpen={reveal} />
+          </div>
+        )}
+        <div className="flex min-w-0 flex-col gap-3">
+          {shown.map((file) => (
+            <FileChanges
+              key={file.path}
+              repo={repo.repo_id}
+              file={file}
+              isOpenAtFirst={open.has(file)}
+              highlighter={highlighter}
+            />
+          ))}
+          <HiddenFiles files={hidden} unnamed={repo.files_left_out} />
+        </div>
+      </div>
     </section>
   );
+}
+
+const parsed = new WeakMap<RepoDiff, ChangedFile[]>();
+
+/** Parsed once, however many ask for them. */
+function filesOf(repo: RepoDiff): ChangedFile[] {
+  const files = parsed.get(repo) ?? changedFilesOf(repo);
+  parsed.set(repo, files);
+  return files;
+}
+
+function shownFiles(repo: RepoDiff): ChangedFile[] {
+  return filesOf(repo).filter(({ shown }) => shown !== "none");
 }
 
 function openAtFirst(files: readonly FileDiff[]): Set<FileDiff> {

@@ -4,7 +4,7 @@
 import { useEffect } from "react";
 import type { LiveFeed } from "../live/live-feed.ts";
 import { FailureNote } from "../parts/failure-note.tsx";
-import { type Filters, isFiltered, listPath, NO_FILTERS } from "../routing/filters.ts";
+import { type Filters, isFiltered, listPath, unfiltered } from "../routing/filters.ts";
 import { navigate } from "../routing/location.ts";
 import { EmptyList, NoMatch } from "./empty-lists.tsx";
 import { FilterBar } from "./filter-bar.tsx";
@@ -26,7 +26,7 @@ export function ListPage({ filters, feed, allTasks, onLaunch }: ListPageProps) {
   useEffect(() => {
     if (pages.total === null) pages.show(0, 0);
   }, [pages]);
-  const clear = () => navigate(listPath(NO_FILTERS));
+  const clear = () => navigate(listPath(unfiltered(filters)));
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <h1 className="sr-only">Tasks</h1>
@@ -39,7 +39,7 @@ export function ListPage({ filters, feed, allTasks, onLaunch }: ListPageProps) {
       )}
       {pages.total === 0 && (isFiltered(filters) ? <NoMatch onClear={clear} /> : <EmptyList onLaunch={onLaunch} />)}
       {pages.total === null && <p className="p-5 text-muted">Loading tasks…</p>}
-      {pages.total !== 0 && <TaskGrid key={path} path={path} pages={pages} onClear={clear} />}
+      {pages.total !== 0 && <TaskGrid key={path} path={path} filters={filters} pages={pages} onClear={clear} />}
     </div>
   );
 }

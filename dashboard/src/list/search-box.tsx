@@ -29,7 +29,7 @@ export function SearchBox({ filters }: { filters: Filters }) {
       label="Search descriptions"
       text={typed}
       onText={setTyped}
-      className="min-w-0 flex-1 sm:max-w-72 sm:min-w-56"
+      className="min-w-44 flex-1 sm:max-w-72 sm:min-w-56"
     />
   );
 }

@@ -5,6 +5,7 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useIsNarrow } from "../browser/media.ts";
+import type { Filters } from "../routing/filters.ts";
 import { GridHead } from "./grid-head.tsx";
 import { recallList, rememberList } from "./list-memory.ts";
 import type { TaskPages } from "./task-pages.ts";
@@ -17,11 +18,12 @@ const LOOKAHEAD = 40;
 
 interface TaskGridProps {
   path: string;
+  filters: Filters;
   pages: TaskPages;
   onClear: () => void;
 }
 
-export function TaskGrid({ path, pages, onClear }: TaskGridProps) {
+export function TaskGrid({ path, filters, pages, onClear }: TaskGridProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const isNarrow = useIsNarrow();
   const rowHeight = isNarrow ? NARROW_ROW : WIDE_ROW;
@@ -72,7 +74,7 @@ export function TaskGrid({ path, pages, onClear }: TaskGridProps) {
       tabIndex={selectedIndex === -1 ? 0 : -1}
       className="live-data flex min-h-0 flex-1 flex-col border-t border-line bg-surface focus-visible:outline-offset-[-2px]"
     >
-      <GridHead isNarrow={isNarrow} />
+      <GridHead filters={filters} isNarrow={isNarrow} />
       <div ref={scroller} className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto [scrollbar-gutter:stable]">
         {/* biome-ignore lint/a11y/useSemanticElements: see above */}
         <div role="rowgroup" className="relative" style={{ height: virtualizer.getTotalSize() }}>

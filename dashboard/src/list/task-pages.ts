@@ -1,7 +1,7 @@
 /**
  * The list under one set of filters, however long: fetches the pages in view, keeps the nearest few, and follows the
- * stream. Without filters a new task is added on top and nothing is fetched; with filters the visible pages are
- * refetched at a limited rate, because only the server knows what matches.
+ * stream. Without filters, newest first, a new task is added on top and nothing is fetched; otherwise the visible pages
+ * are refetched at a limited rate, because only the server knows what matches, and where.
  */
 import type { Client } from "../../../src/client/client.ts";
 import type { TaskSnapshot } from "../../../src/protocol/events.ts";
@@ -9,7 +9,7 @@ import type { TaskEventName } from "../../../src/protocol/task-event-names.ts";
 import type { BackgroundTask, TaskList } from "../../../src/protocol/tasks.ts";
 import type { FeedListener } from "../live/live-feed.ts";
 import { pacer } from "../live/pacer.ts";
-import { type Filters, filterQuery, isFiltered } from "../routing/filters.ts";
+import { type Filters, filterQuery, isWholeList } from "../routing/filters.ts";
 import { PAGE_SIZE, SparseRows } from "./sparse-rows.ts";
 import { passes, rowDataOf, type TaskRowData } from "./task-row-data.ts";
 
@@ -40,7 +40,7 @@ export class TaskPages implements FeedListener {
   constructor(filters: Filters, client: Pick<Client, "tasks">) {
     this.filters = filters;
     this.#client = client;
-    this.#isAnchored = !isFiltered(filters);
+    this.#isAnchored = isWholeList(filters);
   }
 
   readonly subscribe = (listener: () => void) => {
@@ -113,7 +113,9 @@ export class TaskPages implements FeedListener {
     if (known) this.#rows.replace(row);
     if (!this.#isAnchored) {
       const wasIn = known !== undefined;
-      if (wasIn !== passes(this.filters, row)) this.#refresh();
+      // What it took and cost is known when it has ended.
+      const isMoved = wasIn && this.filters.sort !== "started" && known.status !== row.status;
+      if (isMoved || wasIn !== passes(this.filters, row, Date.now())) this.#refresh();
     } else if (!known && type === "task.created" && this.total !== null) {
       this.#putOnTop(row);
     }
@@ -172,7 +174,7 @@ export class TaskPages implements FeedListener {
     for (let tries = 1; ; tries++) {
       const expected = this.total;
       const offset = number * PAGE_SIZE + this.#rows.headLength;
-      const query = { limit: PAGE_SIZE, offset, ...filterQuery(this.filters) };
+      const query = { limit: PAGE_SIZE, offset, ...filterQuery(this.filters, Date.now()) };
       const answer = await this.#client.tasks(query, signal);
       if (!this.#isAnchored || expected === null || answer.total === expected || tries === DRIFT_TRIES) return answer;
       await new Promise((resolve) => setTimeout(resolve, DRIFT_WAIT_MS));

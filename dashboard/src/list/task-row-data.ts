@@ -3,7 +3,7 @@
  * whether a task passes the filters, like the server does.
  */
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
-import type { Filters } from "../routing/filters.ts";
+import { boundsOf, type Filters } from "../routing/filters.ts";
 
 const ERROR_LENGTH = 300;
 
@@ -13,8 +13,21 @@ export function rowDataOf({ prompt, result, shortened, ...task }: BackgroundTask
   return { ...task, error: task.error?.slice(0, ERROR_LENGTH) ?? null };
 }
 
-export function passes({ statuses, agent, search }: Filters, task: TaskRowData | BackgroundTask): boolean {
+export function passes(filters: Filters, task: TaskRowData | BackgroundTask, now: number): boolean {
+  const { statuses, agent, host, search } = filters;
   if (statuses.length > 0 && !statuses.includes(task.status)) return false;
   if (agent !== "" && task.agent !== agent) return false;
+  if (host !== "" && task.host !== host) return false;
+  if (!isBelow(task.directory, filters.directory) || !isWithin(task.startedAt, boundsOf(filters, now))) return false;
   return task.description.toLowerCase().includes(search.toLowerCase());
+}
+
+function isBelow(directory: string, folder: string): boolean {
+  const bare = folder.replace(/\/+$/, "");
+  return bare === "" || directory === bare || directory.startsWith(`${bare}/`);
+}
+
+function isWithin(startedAt: string, { from, to }: { from: string; to: string }): boolean {
+  const started = Date.parse(startedAt);
+  return (from === "" || started >= Date.parse(from)) && (to === "" || started < Date.parse(to));
 }

@@ -4,7 +4,7 @@
  */
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import type { LiveFeed } from "../live/live-feed.ts";
-import { type Filters, isFiltered, listPath } from "../routing/filters.ts";
+import { type Filters, isWholeList, listPath } from "../routing/filters.ts";
 import { readingClient } from "../server/page-client.ts";
 import { TaskPages } from "./task-pages.ts";
 
@@ -17,7 +17,7 @@ function filteredPages(filters: Filters): TaskPages {
 }
 
 export function useTaskPages(filters: Filters, allTasks: TaskPages, feed: LiveFeed): TaskPages {
-  const pages = useMemo(() => (isFiltered(filters) ? filteredPages(filters) : allTasks), [filters, allTasks]);
+  const pages = useMemo(() => (isWholeList(filters) ? allTasks : filteredPages(filters)), [filters, allTasks]);
   useEffect(() => {
     if (pages === allTasks) return;
     if (pages.total !== null) pages.refresh();

@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
-import { STATUSES } from "../../model/task.ts";
+import { STATUSES, TASK_SORTS, type TaskSort } from "../../model/task.ts";
 import type { BackgroundTaskStatus } from "../../protocol/tasks.ts";
 import type { CommandArguments } from "../arguments.ts";
 import type { Command, Invocation } from "../command.ts";
@@ -36,6 +36,13 @@ export const listCommand: Command = {
     host: { value: "host", summary: "only tasks of this host", completes: HOSTS },
     dir: { value: "path", short: "C", summary: "only tasks in this folder and its subfolders", completes: "directory" },
     since: { value: "time", summary: "only tasks that started in this period, for example 2h or 3d, or since a date" },
+    until: { value: "time", summary: "only tasks that started before this, for example 1h (ago), or a date" },
+    sort: {
+      value: "column",
+      summary: `${TASK_SORTS.join(", ")}; the largest first`,
+      completes: TASK_SORTS,
+    },
+    reverse: { short: "r", summary: "with --sort: the smallest first" },
     search: { value: "text", summary: "only tasks with these words in their description, id or error" },
     limit: { value: "number", short: "l", summary: `maximum number (default ${DEFAULT_LIMIT})` },
     all: { summary: "list all" },
@@ -46,6 +53,7 @@ export const listCommand: Command = {
     "asyncagents ls",
     "asyncagents ls --status live --dir . -q",
     "asyncagents ls --since 1d --format '{id}  {status}  {progress.cost}'",
+    "asyncagents ls --since 7d --sort cost",
     "asyncagents ls --status live --json | jq -r '.tasks[].id'",
   ],
   async run(invocation) {
@@ -85,6 +93,8 @@ async function chosenTasks(invocation: Invocation): Promise<Listing & { exitCode
     host: host === undefined ? undefined : hostOf(executorNamed(host)),
     directory: folder === undefined ? undefined : folderOf(resolve(cwd, folder)),
     since: sinceOf(given.text("since"), Date.now()),
+    until: sinceOf(given.text("until"), Date.now(), "--until"),
+    ...orderOf(given),
   };
   const limit = given.flag("all") ? MAX_LISTED : (given.count("limit") ?? DEFAULT_LIMIT);
   const client = await connection.client();
@@ -93,8 +103,21 @@ async function chosenTasks(invocation: Invocation): Promise<Listing & { exitCode
   return { tasks: values, total: null, exitCode };
 }
 
+function orderOf(given: CommandArguments): { sort: TaskSort | undefined; order: "asc" | "desc" | undefined } {
+  const named = given.text("sort");
+  const sort = TASK_SORTS.find((each) => each === named);
+  if (named !== undefined && sort === undefined) {
+    const message = `"${named.slice(0, 40)}" is not a column. --sort takes ${TASK_SORTS.join(", ")}.`;
+    throw new AsyncAgentsError("invalid_input", message);
+  }
+  if (!given.flag("reverse")) return { sort, order: undefined };
+  if (sort === undefined)
+    throw new AsyncAgentsError("invalid_input", "--reverse needs --sort, such as --sort started.");
+  return { sort, order: "asc" };
+}
+
 function noTasks(given: CommandArguments): string {
-  const isFiltered = ["status", "agent", "search", "host", "dir", "since"].some((name) => given.has(name));
+  const isFiltered = ["status", "agent", "search", "host", "dir", "since", "until"].some((name) => given.has(name));
   return isFiltered ? "No matching tasks." : 'No tasks. Launch one: asyncagents run "prompt"';
 }
 

@@ -16,6 +16,7 @@ import type {
   Store,
   TaskPage,
   TaskQuery,
+  TaskSelection,
   UsageQuery,
   UsageRow,
 } from "../../store/store.ts";
@@ -85,6 +86,10 @@ export class Overview {
 
   tasks(query: TaskQuery): Promise<TaskPage> {
     return this.#store.tasks(query);
+  }
+
+  selectTasks(query: Parameters<Store["selectTasks"]>[0]): Promise<TaskSelection> {
+    return this.#store.selectTasks(query);
   }
 
   /** What needs a person, oldest first. `isTruncated`: there are more than the store reads at once. */

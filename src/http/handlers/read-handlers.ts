@@ -58,13 +58,13 @@ type ReadName = Exclude<
 
 export const readHandlers: StatusHandlers<ReadName> = {
   async tasks({ overview, desk }, { input }) {
-    const { limit, offset, parent, group, id, ...filters } = input;
-    const scope = { ...filters, parentSessionId: parent, batchId: group, idPrefix: id };
-    const page = await overview.tasks({ ...scope, limit, offset, textChars: READ_CHARS });
+    const { limit, offset } = input;
+    const page = await overview.tasks({ ...queryOf(input), limit, offset, textChars: READ_CHARS });
     const places = await desk.queuePlaces(page.tasks);
     const tasks = page.tasks.map((task) => withQueuePlace(wireTask(task, TEXT_CHARS), places.get(task.id)));
     return { tasks, total: page.total, limit, offset };
   },
+  selection: ({ overview }, { input }) => overview.selectTasks({ ...queryOf(input), limit: input.limit }),
   async task({ overview, desk, taskWorktrees, log }, { id }) {
     const task = await overview.task(id);
     const place = (await desk.queuePlaces([task])).get(id);
@@ -123,6 +123,28 @@ export const readHandlers: StatusHandlers<ReadName> = {
     return { token };
   },
 };
+
+type TaskQuery = Parameters<ApiContext["overview"]["tasks"]>[0];
+
+/** The fields of the query string as the store calls them. */
+function queryOf(input: Omit<StatusCall<"selection">["input"], "limit">): TaskQuery {
+  const { status, agent, host, directory, search, sort, order } = input;
+  const query = {
+    status,
+    agent,
+    host,
+    directory,
+    search,
+    sort,
+    parentSessionId: input.parent,
+    batchId: input.group,
+    idPrefix: input.id,
+    startedFrom: input.from,
+    startedBefore: input.to,
+    order: order === "asc" ? ("oldest" as const) : ("newest" as const),
+  };
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+}
 
 async function readUsage(
   { overview, now }: ApiContext,

@@ -22,6 +22,7 @@ const TASK = {
   parent_agent: "text",
   description: "text",
   description_search: "text",
+  sort_name: "text",
   agent: "text",
   model: "text",
   batch_id: "text",
@@ -43,6 +44,8 @@ const TASK = {
   clone: "text",
   after_tasks: "text",
   progress: "text",
+  took: "number",
+  cost: "number",
 } as const satisfies { [Column in keyof Omit<RowOf<"tasks">, "created_seq">]: Kind };
 
 const RUN = {
@@ -76,7 +79,9 @@ const QUEUED = {
 } as const satisfies { [Column in keyof Omit<RowOf<"queued_runs">, "seq">]: Kind };
 
 /** What an update of a task, and of a run, changes. */
-const TASK_CHANGES = namesOf(TASK).filter((name) => !["id", "host", "description", "started_at"].includes(name));
+const TASK_CHANGES = namesOf(TASK).filter(
+  (name) => !["id", "host", "description", "sort_name", "started_at"].includes(name),
+);
 const RUN_CHANGES = ["message_id", "started_at", "ended_at", "outcome", "result", "error", "before", "pauses"] as const;
 
 export interface NewEvents {

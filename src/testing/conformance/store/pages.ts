@@ -4,9 +4,10 @@
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { STATUSES, type Task } from "../../../model/task.ts";
+import { noProgress } from "../../../model/progress.ts";
+import { isLive, STATUSES, TASK_SORTS, type Task } from "../../../model/task.ts";
 import type { Store, TaskQuery } from "../../../store/store.ts";
-import { completed, create, resumed } from "../../sample-task.ts";
+import { create, resumed } from "../../sample-task.ts";
 import { propertyTest, type StoreBed } from "./store-bed.ts";
 
 /** A few distinct pieces, so that a term often occurs in a description; some are query syntax elsewhere. */
@@ -50,6 +51,10 @@ const anyLife = fc.record({
   agent: oneOf("explore", "build", "plan"),
   batchId: oneOf("b1", "b2"),
   parentSessionId: oneOf("p1", "p2"),
+  host: oneOf("opencode", "claude"),
+  directory: oneOf("/repo", "/repo/api", "/repo-2", "/repo.old/x", "/Öl/repo", "/repo/Z"),
+  cost: fc.nat({ max: 3 }),
+  took: fc.integer({ min: 1, max: 4 }),
   at: fc.integer({ min: 0, max: 30 }),
   status: fc.constantFrom(...STATUSES),
   cleared: fc.boolean(),
@@ -64,13 +69,19 @@ const wide = {
   status: fc.subarray([...STATUSES]),
   agent: oneOf("explore", "build", "none"),
   cleared: fc.boolean(),
+  host: oneOf("opencode", "none"),
+  startedFrom: fc.integer({ min: 0, max: 30 }),
+  startedBefore: fc.integer({ min: 0, max: 31 }),
+  sort: fc.constantFrom(...TASK_SORTS),
   order: fc.constantFrom("newest" as const, "oldest" as const),
   textChars: fc.nat({ max: 5 }),
 };
 const narrow = { batchId: oneOf("b1", "b2"), parentSessionId: oneOf("p1", "p2"), idPrefix: oneOf("t1", "t") };
+const folder = { directory: oneOf("/repo", "/repo/", "/", "/repo/Z", "/none") };
 const anyQuery: fc.Arbitrary<TaskQuery> = fc.oneof(
   fc.record(wide, { requiredKeys: [] }),
   fc.record({ ...wide, ...narrow }, { requiredKeys: [] }),
+  fc.record({ ...wide, ...folder }, { requiredKeys: ["directory"] }),
 );
 
 export function pageSuite(bed: StoreBed): void {
@@ -89,6 +100,9 @@ export function pageSuite(bed: StoreBed): void {
         expect(await paged(store, query, limit)).toEqual(expected);
         const first = await store.tasks({ ...query, limit: 200 });
         expect([first.total, first.tasks.map(({ id }) => id)]).toEqual([expected.length, expected.slice(0, 200)]);
+        const selected = await store.selectTasks({ ...query, limit });
+        const handles = filtered(all, query).map(({ id, description, status }) => ({ id, description, status }));
+        expect(selected).toEqual({ total: expected.length, tasks: handles.slice(0, limit) });
       }
     });
   });
@@ -185,16 +199,17 @@ export function pageSuite(bed: StoreBed): void {
 
 type Life = typeof anyLife extends fc.Arbitrary<infer Value> ? Value : never;
 
-async function live(store: Store, id: string, { at, status, cleared, ...fields }: Life): Promise<Task> {
+async function live(store: Store, id: string, { at, status, cleared, cost, took, ...fields }: Life): Promise<Task> {
   await create(store, id, fields, at);
-  if (status === "completed" || status === "resumed") await store.apply(id, completed(at + 1));
-  if (status === "resumed") await store.apply(id, resumed(at + 2));
-  if (status === "error")
-    await store.apply(id, { type: "run.failed", at: at + 1, run: 0, error: "no", progress: null });
-  if (status === "cancelled") {
-    await store.apply(id, { type: "run.cancelled", at: at + 1, run: 0, reason: "enough", progress: null });
-  }
-  if (cleared) await store.apply(id, { type: "task.cleared", at: at + 3 });
+  const progress = { ...noProgress(at), cost };
+  const end = { at: at + took, run: 0, progress };
+  if (status === "running") await store.apply(id, { type: "run.progressed", at, run: 0, progress });
+  if (status === "completed" || status === "resumed")
+    await store.apply(id, { type: "run.completed", result: "done", ...end });
+  if (status === "resumed") await store.apply(id, resumed(end.at + 1));
+  if (status === "error") await store.apply(id, { type: "run.failed", error: "no", ...end });
+  if (status === "cancelled") await store.apply(id, { type: "run.cancelled", reason: "enough", ...end });
+  if (cleared) await store.apply(id, { type: "task.cleared", at: end.at + 2 });
   const task = await store.task(id);
   if (task === null) throw new Error(`${id} is not there`);
   expect(task.status).toBe(status);
@@ -211,13 +226,53 @@ function filtered(all: readonly Task[], query: TaskQuery): Task[] {
       words.every((word) => searchable(task).includes(word)) &&
       (query.status?.includes(task.status) ?? true) &&
       task.agent === (query.agent ?? task.agent) &&
+      task.host === (query.host ?? task.host) &&
+      isIn(task, query.directory) &&
+      task.startedAt >= (query.startedFrom ?? 0) &&
+      task.startedAt < (query.startedBefore ?? Number.POSITIVE_INFINITY) &&
       task.batchId === (query.batchId ?? task.batchId) &&
       task.parentSessionId === (query.parentSessionId ?? task.parentSessionId) &&
       task.id.startsWith(query.idPrefix ?? "") &&
       (task.clearedAt !== null) === (query.cleared ?? task.clearedAt !== null),
   );
-  const oldest = words.length === 0 ? some.sort((one, other) => one.startedAt - other.startedAt) : some;
+  const byStart = (one: Task, other: Task) => one.startedAt - other.startedAt;
+  const byDefault = words.length === 0 ? byStart : () => 0;
+  const oldest = some.sort({ ...ORDERS, started: byDefault, status: both(byStatus, byStart) }[query.sort ?? "started"]);
   return query.order === "oldest" ? oldest : oldest.reverse();
+}
+
+type Order = (one: Task, other: Task) => number;
+
+const ORDERS: Record<"took" | "cost" | "description", Order> = {
+  took: (one, other) => took(one) - took(other),
+  cost: (one, other) => cost(one) - cost(other),
+  description: (one, other) => Buffer.compare(sortName(one), sortName(other)),
+};
+
+function byStatus({ status: one }: Task, { status: other }: Task): number {
+  return one === other ? 0 : one < other ? -1 : 1;
+}
+
+function both(first: Order, then: Order): Order {
+  return (one, other) => first(one, other) || then(one, other);
+}
+
+function took({ run, status }: Task): number {
+  return isLive(status) || run.endedAt === null ? 0 : run.endedAt - run.startedAt;
+}
+
+function cost({ progress, status }: Task): number {
+  return isLive(status) ? 0 : progress.cost;
+}
+
+function sortName({ description }: Task): Buffer {
+  return Buffer.from(Array.from(description).slice(0, 60).join("").toLowerCase());
+}
+
+function isIn({ directory }: Task, folder: string | undefined): boolean {
+  if (folder === undefined) return true;
+  const bare = folder.replace(/\/$/, "");
+  return directory === bare || directory.startsWith(`${bare}/`);
 }
 
 function searchable({ description, id, run }: Task): string {

@@ -1,0 +1,82 @@
+/**
+ * One file of many tasks, as JSON lines or Markdown, made piece by piece: the browser keeps what is written, on disk if
+ * it is much, and the page holds only the tasks that are being read.
+ */
+import type { BackgroundTask } from "../../../../src/protocol/tasks.ts";
+import { costText } from "../../wording/amounts.ts";
+import { visibleText } from "../../wording/hidden-characters.ts";
+
+export const EXPORT_FORMATS = { jsonl: "JSON lines, for programs", markdown: "Markdown, for people" } as const;
+export type ExportFormat = keyof typeof EXPORT_FORMATS;
+
+const TYPES: Record<ExportFormat, { mime: string; ending: string }> = {
+  jsonl: { mime: "application/jsonl", ending: "jsonl" },
+  markdown: { mime: "text/markdown", ending: "md" },
+};
+
+export class ExportFile {
+  readonly #format: ExportFormat;
+  /** By place: tasks are read at the same time, and end in any order. */
+  readonly #pieces = new Map<number, Blob>();
+
+  constructor(format: ExportFormat) {
+    this.#format = format;
+  }
+
+  put(place: number, task: BackgroundTask): void {
+    const text = this.#format === "jsonl" ? `${JSON.stringify(task)}\n` : taskMarkdown(task);
+    this.#pieces.set(place, new Blob([text]));
+  }
+
+  /** Gives the file to the person, as a download. */
+  save(now: Date): void {
+    const { mime, ending } = TYPES[this.#format];
+    const places = [...this.#pieces.keys()].sort((one, other) => one - other);
+    const file = new Blob(
+      places.flatMap((place) => this.#pieces.get(place) ?? []),
+      { type: mime },
+    );
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(file);
+    link.download = `tasks-${now.toISOString().slice(0, 19).replaceAll(":", "-")}.${ending}`;
+    link.click();
+    // The download has its own reference by then.
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  }
+}
+
+/** What agents wrote is in fences that it cannot close. */
+export function taskMarkdown(task: BackgroundTask): string {
+  const { progress } = task;
+  const facts = [
+    ["task", task.id],
+    ["status", task.status],
+    ["agent", [task.agent, task.model].filter(Boolean).join(" · ")],
+    ["host", task.host],
+    ["directory", task.directory],
+    ["started", task.startedAt],
+    ["ended", task.completedAt ?? ""],
+    ["tools", String(progress.toolCalls)],
+    ["cost", costText(progress.cost)],
+  ];
+  const lines = [`# ${oneLine(task.description)}`, ""];
+  for (const [name, value] of facts) if (value) lines.push(`- ${name}: ${oneLine(value)}`);
+  for (const [title, text] of [
+    ["Prompt", task.prompt],
+    ["Error", task.error],
+    ["Result", task.result],
+  ]) {
+    if (text) lines.push("", `## ${title}`, "", fenced(visibleText(text)));
+  }
+  return `${lines.join("\n")}\n\n`;
+}
+
+function oneLine(text: string): string {
+  return visibleText(text.replaceAll(/\s+/g, " ").trim());
+}
+
+function fenced(text: string): string {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text.trimEnd()}\n${fence}`;
+}
