@@ -1,6 +1,6 @@
 /**
- * The changes of one file under its name: numbered, signed and highlighted lines. A long one is rendered in portions. One
- * that was viewed is closed.
+ * The changes of one file under its name: numbered, signed and highlighted lines. A long one is rendered in portions.
+ * One that was viewed is closed.
  */
 import { memo, useContext, useMemo, useState } from "react";
 import type { Highlighter } from "../code/highlighter.ts";

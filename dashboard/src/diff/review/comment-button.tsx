@@ -1,6 +1,6 @@
 /**
- * Begins a comment on a line. Shown where the pointer or the focus is. One of a file's buttons is a tab stop; arrow keys
- * move between them.
+ * Begins a comment on a line. Shown where the pointer or the focus is. One of a file's buttons is a tab stop; arrow
+ * keys move between them.
  */
 import type { KeyboardEvent } from "react";
 import { Icon } from "../../parts/icons.tsx";

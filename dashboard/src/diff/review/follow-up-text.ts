@@ -1,6 +1,6 @@
 /**
- * Comments as one follow-up for the agent. Paths and quoted lines come from a repository, which may be hostile: they are
- * quoted as JSON strings on lines of their own, so that they cannot look like what the person wrote. Pure.
+ * Comments as one follow-up for the agent. Paths and quoted lines come from a repository, which may be hostile: they
+ * are quoted as JSON strings on lines of their own, so that they cannot look like what the person wrote. Pure.
  */
 import { escapeHidden } from "../../../../src/model/text/hidden-characters.ts";
 import type { LineComment } from "./line-comment.ts";

@@ -6,8 +6,8 @@ import { beforeAll, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { boardBed } from "./board-bed.ts";
-import { chromiumBed } from "./page-bed.ts";
+import { boardBed } from "../board-bed.ts";
+import { chromiumBed } from "../page-bed.ts";
 
 const chromium = chromiumBed();
 const bed = boardBed({ "src/cart.ts": "export const count = 3;\n", "src/old.ts": "gone\n" });

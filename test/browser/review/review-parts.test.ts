@@ -1,14 +1,14 @@
 /** The pure parts of lists and reviews: addresses, orders, many tasks at once, trees, pairs, marks and follow-ups. */
 import { expect, test } from "bun:test";
-import { fileTree } from "../../dashboard/src/diff/file-tree.ts";
-import { parseDiff } from "../../dashboard/src/diff/parse-diff.ts";
-import { contentMark } from "../../dashboard/src/diff/review/content-mark.ts";
-import { followUpText } from "../../dashboard/src/diff/review/follow-up-text.ts";
-import type { LineComment } from "../../dashboard/src/diff/review/line-comment.ts";
-import { linePairs } from "../../dashboard/src/diff/side-by-side.ts";
-import { type BulkState, runBulk } from "../../dashboard/src/list/bulk/bulk-run.ts";
-import { sortedBy } from "../../dashboard/src/list/sorting.ts";
-import { filterQuery, filtersOf, listPath, NO_FILTERS } from "../../dashboard/src/routing/filters.ts";
+import { fileTree } from "../../../dashboard/src/diff/file-tree.ts";
+import { parseDiff } from "../../../dashboard/src/diff/parse-diff.ts";
+import { contentMark } from "../../../dashboard/src/diff/review/content-mark.ts";
+import { followUpText } from "../../../dashboard/src/diff/review/follow-up-text.ts";
+import type { LineComment } from "../../../dashboard/src/diff/review/line-comment.ts";
+import { linePairs } from "../../../dashboard/src/diff/side-by-side.ts";
+import { type BulkState, runBulk } from "../../../dashboard/src/list/bulk/bulk-run.ts";
+import { sortedBy } from "../../../dashboard/src/list/sorting.ts";
+import { filterQuery, filtersOf, listPath, NO_FILTERS } from "../../../dashboard/src/routing/filters.ts";
 
 const HOUR_MS = 3_600_000;
 
