@@ -302,6 +302,7 @@ export class Driver {
         return this.#priced(run, event);
       case "session.retrying":
       case "tool.called":
+      case "tool.ended":
       case "cost.reported":
       case "text.written":
         return event;
