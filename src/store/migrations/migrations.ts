@@ -33,6 +33,7 @@ import { runPauses } from "./22-quotas.ts";
 import { notificationTables } from "./23-notifications.ts";
 import { mergeConflicts } from "./24-conflicts.ts";
 import { followersTable } from "./25-followers.ts";
+import { spansTable } from "./26-spans.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -62,6 +63,7 @@ const MIGRATIONS: readonly Migration[] = [
   notificationTables,
   mergeConflicts,
   followersTable,
+  spansTable,
 ];
 
 /** The version that this code reads and writes. */
