@@ -9,6 +9,8 @@ import { NeedsYou } from "./inbox/needs-you.tsx";
 import { ListPage } from "./list/list-page.tsx";
 import type { TaskPages } from "./list/task-pages.ts";
 import type { LiveFeed } from "./live/live-feed.ts";
+import { Palette } from "./palette/palette.tsx";
+import { usePaletteKey } from "./palette/use-palette-key.ts";
 import { ErrorBoundary } from "./parts/error-boundary.tsx";
 import { Link } from "./routing/link.tsx";
 import { navigate, navigateToList, useRoute } from "./routing/location.ts";
@@ -42,12 +44,16 @@ interface AppProps {
 export function App({ feed, allTasks }: AppProps) {
   const route = useRoute();
   const connection = useSyncExternalStore(feed.subscribeConnection, feed.connection);
-  const [dialog, setDialog] = useState<"launch" | "shortcuts" | null>(null);
+  const [dialog, setDialog] = useState<"launch" | "shortcuts" | "palette" | null>(null);
   const scroller = useRef<HTMLElement>(null);
   const mayLaunch = useMay("launch");
   const openLaunch = () => mayLaunch && setDialog("launch");
   const openShortcuts = () => setDialog("shortcuts");
+  const openPalette = () => setDialog("palette");
   const close = () => setDialog(null);
+  // What was chosen in it may have opened another dialog.
+  const closePalette = () => setDialog((open) => (open === "palette" ? null : open));
+  usePaletteKey(openPalette);
   useShortcuts({
     n: openLaunch,
     "?": openShortcuts,
@@ -62,7 +68,13 @@ export function App({ feed, allTasks }: AppProps) {
       >
         Skip to the content
       </a>
-      <TopBar route={route} connection={connection} onLaunch={openLaunch} onShortcuts={openShortcuts} />
+      <TopBar
+        route={route}
+        connection={connection}
+        onLaunch={openLaunch}
+        onShortcuts={openShortcuts}
+        onPalette={openPalette}
+      />
       <ConnectionBanner connection={connection} />
       <NeedsYou startsOpen={route.view === "list"} />
       <ApprovalsBanner />
@@ -86,6 +98,9 @@ export function App({ feed, allTasks }: AppProps) {
         </Suspense>
       )}
       {dialog === "shortcuts" && <ShortcutsDialog onClose={close} />}
+      {dialog === "palette" && (
+        <Palette onClose={closePalette} onLaunch={mayLaunch ? openLaunch : null} onShortcuts={openShortcuts} />
+      )}
     </div>
   );
 }

@@ -280,6 +280,7 @@ export class AgentProgram {
         if (!step.fails) work();
         this.#close(turn, message, false);
         emit({ type: "tool.called", sessionId, callId: id, name: "read", input: { path: id } });
+        emit({ type: "tool.ended", sessionId, callId: id, isFailed: step.fails });
         break;
       }
       case "write":

@@ -85,7 +85,7 @@ export const STORE_MUTATIONS: readonly PutBack[] = [
       },
       {
         file: "src/store/kysely-store.ts",
-        old: "apply: (id, event, expected) => apply({ id, event, expected }),",
+        old: "apply: (id, event, expected, spans) => apply({ id, event, expected, spans }),",
         new: `apply: async (id, event, expected) => {
       const outcome = await apply({ id, event, expected });
       if (outcome.changed && outcome.notice !== null) {

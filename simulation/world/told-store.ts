@@ -20,10 +20,10 @@ export function toldStore(store: Store, tell: Tell, reaches: (what: string) => v
   };
   return {
     ...store,
-    apply: (id, event, expected) =>
+    apply: (id, event, expected, spans) =>
       event.type === "run.progressed"
-        ? store.apply(id, event, expected)
-        : told(`${eventText(event)} of ${id}`, store.apply(id, event, expected)),
+        ? store.apply(id, event, expected, spans)
+        : told(`${eventText(event)} of ${id}`, store.apply(id, event, expected, spans)),
     write: (work) => store.write((transaction) => work(toldTransaction(transaction, tell, reaches))),
     claimNotices: (parent, claim) =>
       told(`claims notices of ${parent} for ${claim.messageId}`, store.claimNotices(parent, claim)),

@@ -87,6 +87,8 @@ export type HostEvent =
   | { type: "session.deleted"; sessionId: string }
   /** May be repeated for one call. `input`: the arguments, in the host's own format. */
   | { type: "tool.called"; sessionId: string; callId: string; name: string; input: unknown }
+  /** May be repeated, and may be missing where a run is stopped in the middle of a call. */
+  | { type: "tool.ended"; sessionId: string; callId: string; isFailed: boolean }
   /** `model`: as in `PromptInput`, or without its provider. `cost`: 0 if the host does not know it (yet). */
   | { type: "usage.counted"; sessionId: string; messageId: string; tokens: Tokens; cost: number; model?: string }
   /** What the run has cost in all, from a host that does not know the costs of messages. */

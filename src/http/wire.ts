@@ -17,6 +17,7 @@ import type { TaskSnapshot } from "../protocol/events.ts";
 import type { WireInboxEntry } from "../protocol/inbox.ts";
 import type { WireNotification } from "../protocol/notifications.ts";
 import type { ServerRunner } from "../protocol/runners.ts";
+import type { TimelineRun } from "../protocol/spans.ts";
 import type { TaskGroup } from "../protocol/statistics.ts";
 import type { SteeringReceipt } from "../protocol/steering.ts";
 import type { BackgroundTask, BackgroundTaskRun } from "../protocol/tasks.ts";
@@ -179,6 +180,21 @@ export function wireRun(
     endedAt: isoOrNull(run.endedAt),
     outcome: run.outcome,
     error: run.error === null ? null : beginning(run.error, RUN_CHARS),
+  };
+}
+
+type RunSpans = Awaited<ReturnType<Overview["spans"]>>[number];
+
+export function wireSpans({ taskId, run, startedAt, spans }: RunSpans): TimelineRun {
+  return {
+    taskId,
+    run,
+    startedAt: iso(startedAt),
+    spans: spans.map(({ from, to, ...span }) => ({
+      ...span,
+      at: Math.max(0, from - startedAt),
+      ms: to === null ? null : Math.max(0, to - from),
+    })),
   };
 }
 

@@ -25,6 +25,8 @@ export const STATUS_ADDRESSES = {
   logs: { method: "GET", path: "/v1/tasks/:id/logs", sends: "query" },
   /** The tasks of a batch, with their totals. */
   group: { method: "GET", path: "/v1/task-groups/:id", sends: null },
+  /** What the runs of a task or a batch spent their time on. */
+  spans: { method: "GET", path: "/v1/spans", sends: "query" },
   /** Counts, durations, tokens and cost of all tasks. */
   stats: { method: "GET", path: "/v1/stats", sends: null },
   /** Tasks over time; the last day in 48 steps by default. */

@@ -22,6 +22,7 @@ import { notificationOperations } from "./notifications.ts";
 import type { Operation } from "./operation.ts";
 import { runnerOperations } from "./runners.ts";
 import { serverOperations } from "./server.ts";
+import { spanOperations } from "./spans.ts";
 import { statisticsOperations } from "./statistics.ts";
 import { steeringOperations } from "./steering.ts";
 import { taskOperations } from "./tasks.ts";
@@ -44,6 +45,7 @@ type StatusOperations = typeof taskOperations &
   typeof budgetOperations &
   typeof conversationOperations &
   typeof statisticsOperations &
+  typeof spanOperations &
   typeof eventOperations &
   typeof inboxOperations &
   typeof serverOperations &
@@ -69,6 +71,7 @@ const STATUS_OPERATIONS: StatusOperations & Record<StatusOperationName, Operatio
   runs: taskOperations.runs,
   logs: conversationOperations.logs,
   group: statisticsOperations.group,
+  spans: spanOperations.spans,
   stats: statisticsOperations.stats,
   history: statisticsOperations.history,
   usage: statisticsOperations.usage,

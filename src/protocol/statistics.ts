@@ -59,6 +59,7 @@ export const usageSchema = z.object({
         tasks: wholeCount,
         tokens: tokensSchema,
         cost: z.number(),
+        unpriced: wholeCount.describe("how many of the tasks used tokens, but have no cost: it is not known"),
       }),
     )
     .describe("by when tasks started, and by model; oldest first, without empty ones, at most 5,000"),

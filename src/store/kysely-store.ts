@@ -53,6 +53,7 @@ import { readParent, writeParent } from "./tasks/parents.ts";
 import { lockTask, lockTasks, readRun, readRuns, readTask, readTaskOfSession } from "./tasks/reads.ts";
 import { readSteering, readSteeringMessage } from "./tasks/steering.ts";
 import { readUsage } from "./tasks/usage.ts";
+import { readSpans } from "./tasks/work-spans.ts";
 import { kyselyTranscripts } from "./transcripts/kysely-transcripts.ts";
 
 /** `lines` hands out queued runs; where there is one writer at a time, our own tables do. */
@@ -94,7 +95,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     followers: kyselyFollowers({ read, write }),
     calls: kyselyRemoteCalls({ dialect, read, write, hurry: () => database.hurry() }),
     write: (work) => write((kysely) => work(transactionOn(kysely, lines))),
-    apply: (id, event, expected) => apply({ id, event, expected }),
+    apply: (id, event, expected, spans) => apply({ id, event, expected, spans }),
 
     task: (id) => read((kysely) => readTask(kysely, id)),
     taskOfSession: (sessionId) => read((kysely) => readTaskOfSession(kysely, sessionId)),
@@ -106,6 +107,7 @@ export function kyselyStore(database: Database, lines: Lines = tableLines): Stor
     batchRuns: (batchId, limit) => read((kysely) => readBatchRuns(kysely, batchId, limit)),
     runs: (taskId, limit) => read((kysely) => readRuns(kysely, taskId, limit)),
     run: (taskId, number) => read((kysely) => readRun(kysely, taskId, number)),
+    spans: (query) => read((kysely) => readSpans(kysely, query)),
     steering: (taskId, run) => read((kysely) => readSteering(kysely, taskId, run)),
     steeringMessage: (id) => read((kysely) => readSteeringMessage(kysely, id)),
     agentTotals: () => read(readAgentTotals),

@@ -25,6 +25,7 @@ export interface Schema extends BoardSchema, AccessSchema, NotificationSchema {
   runners: RunnersTable;
   remote_calls: RemoteCallsTable;
   transcripts: TranscriptsTable;
+  run_spans: RunSpansTable;
   steering: SteeringTable;
   budgets: BudgetsTable;
   task_budgets: TaskBudgetsTable;
@@ -302,6 +303,13 @@ interface TranscriptsTable {
   run: number;
   content: string;
   at: number;
+}
+
+/** What a run spent its time on, as JSON. */
+interface RunSpansTable {
+  task_id: string;
+  run: number;
+  spans: string;
 }
 
 /** What was said to runs at work. */

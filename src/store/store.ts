@@ -9,6 +9,7 @@ import type { Tokens } from "../model/progress.ts";
 import type { SteeringMessage } from "../model/steering.ts";
 import type { Run, Status, Task, TaskSort } from "../model/task.ts";
 import type { Applied, NoticeIntent, Refused, Transition } from "../model/transition.ts";
+import type { WorkSpan } from "../model/work-spans.ts";
 import type { LeasedProcess } from "../process/liveness.ts";
 import type { AccessRecords } from "./access/records.ts";
 import type { BoardRecords } from "./board/records.ts";
@@ -100,6 +101,18 @@ export interface RunSpan extends Pick<Run, "number" | "startedAt" | "endedAt" | 
   error: string | null;
 }
 
+/** Which runs: all of a batch, or of a task, or one of its runs. At most 1,000, also the default. */
+export type SpanQuery = ({ batchId: string } | { taskId: string; run?: number }) & { limit?: number };
+
+/** What a run spent its time on. */
+export interface StoredSpans {
+  taskId: string;
+  run: number;
+  /** When the run started. */
+  startedAt: number;
+  spans: WorkSpan[];
+}
+
 /** The totals of all tasks of an agent. */
 export interface AgentTotals {
   agent: string;
@@ -132,6 +145,8 @@ export interface UsageRow {
   tasks: number;
   tokens: Tokens;
   cost: number;
+  /** How many of the tasks used tokens and have no cost: their model has no known price. */
+  unpriced: number;
 }
 
 export interface HistoryQuery extends UsageQuery {
@@ -354,8 +369,10 @@ export interface Store {
    * all the same, where the database could not be reached any more.
    */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T | Refused>;
-  /** `write` for a single event. */
-  apply(id: string, event: TaskEvent, expected?: ExpectedOwner): Promise<Transition>;
+  /**
+   * `write` for a single event. `spans`: what the event's run spent its time on, all of it; stored if the event is.
+   */
+  apply(id: string, event: TaskEvent, expected?: ExpectedOwner, spans?: readonly WorkSpan[]): Promise<Transition>;
 
   task(id: string): Promise<Task | null>;
   /** The task that runs in a session. */
@@ -376,6 +393,9 @@ export interface Store {
   runs(taskId: string, limit?: number): Promise<Run[]>;
   /** One run of a task. */
   run(taskId: string, number: number): Promise<Run | null>;
+
+  /** What runs spent their time on, newest run first. */
+  spans(query: SpanQuery): Promise<StoredSpans[]>;
 
   /** What was said to a run of a task, in order; without a run, the newest 100 messages of all runs. */
   steering(taskId: string, run?: number): Promise<SteeringMessage[]>;

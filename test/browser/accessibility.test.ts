@@ -127,7 +127,7 @@ test("axe finds no problem in any state, in both themes", async () => {
   await look(found, "open tool call", null, "[data-tool-state] pre");
   await look(found, "failed task", `/tasks/${broken?.id}`, "[aria-label=Error]");
   await look(found, "no such task", "/tasks/ses_nothing", "main [role=alert]");
-  await look(found, "batch", `/batches/${task.batchId}`, "[data-run]");
+  await look(found, "batch", `/batches/${task.batchId}`, "[data-run] [data-span=waiting]");
   bed.start("runner", "--hosts", "scripted", "--label", "gpu");
   await look(found, "stats", "/stats", "[data-runner]");
   const queued = await bed.cli("run", "--queue", "--host", "scripted", "--label", "other", "Wait for it");
@@ -156,6 +156,9 @@ test("axe finds no problem in any state, in both themes", async () => {
   await page.keyboard.press("Escape");
   await page.keyboard.press("?");
   await look(found, "shortcuts", null, "dialog[open]");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await look(found, "command palette", null, "dialog[open] [role=option]");
   await page.keyboard.press("Escape");
   await page.keyboard.press("n");
   await look(found, "launch", null, "dialog[open] :is(form, p)");

@@ -2,6 +2,7 @@
  * One batch: its totals, what starts after what, and the timeline of its tasks.
  */
 import { Budgets } from "../budget/budgets.tsx";
+import { FamilyKeys } from "../family/family-keys.tsx";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
@@ -42,6 +43,7 @@ export function BatchPage({ id }: { id: string }) {
       )}
       {group && (
         <>
+          <FamilyKeys taskId={null} batchId={id} parentSessionId={group.tasks[0]?.parentSessionID ?? null} />
           <BatchTotals group={group} />
           <Budgets id={`batch:${id}`} />
           {group.truncated && (

@@ -1,12 +1,15 @@
 /**
  * The details of the run under the pointer or the focus, beside its bar and always within the window.
  */
+import type { TimelineSpan } from "../../../src/protocol/spans.ts";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { StatusMark } from "../parts/status-mark.tsx";
 import { TaskDuration } from "../parts/times.tsx";
+import { totalsOf } from "../timeline/run-shapes.ts";
 import { costText, counted } from "../wording/amounts.ts";
-import { clockText, durationText } from "../wording/durations.ts";
+import { clockText, durationText, fineDurationText } from "../wording/durations.ts";
+import { SPAN_WORDS } from "../wording/spans.ts";
 import type { RunBar } from "./timeline-rows.ts";
 
 const WIDTH = 280;
@@ -47,6 +50,7 @@ export function RunTooltip({ shown }: { shown: ShownRun }) {
         <ForeignText text={task.agent} /> · {counted(task.progress.toolCalls, "tool call")} ·{" "}
         {costText(task.progress.cost)}
       </p>
+      {bar.spans !== null && <SpentTime spans={bar.spans} runMs={(bar.to ?? Date.now()) - bar.from} />}
       {bar.error !== null && (
         <p className="foreign line-clamp-3 text-error">
           <ForeignText text={bar.error} />
@@ -54,4 +58,9 @@ export function RunTooltip({ shown }: { shown: ShownRun }) {
       )}
     </div>
   );
+}
+
+function SpentTime({ spans, runMs }: { spans: readonly TimelineSpan[]; runMs: number }) {
+  const totals = [...totalsOf(spans, runMs)].map(([kind, { ms }]) => `${SPAN_WORDS[kind]} ${fineDurationText(ms)}`);
+  return totals.length === 0 ? null : <p className="text-muted">{totals.join(" · ")}</p>;
 }

@@ -7,6 +7,7 @@ import { Icon } from "../parts/icons.tsx";
 import { StatusIcon } from "../parts/status-mark.tsx";
 import { Link } from "../routing/link.tsx";
 import { taskPath } from "../routing/route.ts";
+import { RunSpans } from "../timeline/run-spans.tsx";
 import { durationText } from "../wording/durations.ts";
 import { visibleText } from "../wording/hidden-characters.ts";
 import { hasNotStarted, phaseText } from "../wording/phase.ts";
@@ -75,6 +76,7 @@ function Bar({ row, bar, scale, now, onShow }: TimelineRowProps & { bar: RunBar 
       href={taskPath(row.task.id)}
       data-status={bar.status}
       data-run={bar.number}
+      data-spans={bar.spans?.length}
       aria-label={`${visibleText(row.task.description)}, ${which}: ${bar.status}, ${lengthText(bar, now)}`}
       onPointerEnter={show}
       onPointerLeave={hide}
@@ -84,7 +86,8 @@ function Bar({ row, bar, scale, now, onShow }: TimelineRowProps & { bar: RunBar 
       // A bar at the very end keeps its minimum width inside the track.
       style={{ left: `min(${left * 100}%, calc(100% - 6px))`, width: `${width * 100}%` }}
     >
-      {width > 0.08 && <Icon name={bar.status} className="ml-1 size-3" />}
+      {bar.spans !== null && <RunSpans spans={bar.spans} runMs={(bar.to ?? now) - bar.from} mostLanes={1} />}
+      {bar.spans === null && width > 0.08 && <Icon name={bar.status} className="ml-1 size-3" />}
     </Link>
   );
 }

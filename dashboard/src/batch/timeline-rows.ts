@@ -1,6 +1,7 @@
 /**
  * The rows of the timeline: one per task, ordered by start, with a bar for each run. Pure.
  */
+import type { TimelineRun, TimelineSpan } from "../../../src/protocol/spans.ts";
 import type { TaskGroup } from "../../../src/protocol/statistics.ts";
 import type { BackgroundTask, BackgroundTaskStatus } from "../../../src/protocol/tasks.ts";
 
@@ -11,6 +12,8 @@ export interface RunBar {
   to: number | null;
   status: BackgroundTaskStatus;
   error: string | null;
+  /** Null if nothing was recorded. */
+  spans: readonly TimelineSpan[] | null;
 }
 
 export interface TimelineRow {
@@ -18,7 +21,8 @@ export interface TimelineRow {
   bars: RunBar[];
 }
 
-export function timelineRows(group: TaskGroup): TimelineRow[] {
+export function timelineRows(group: TaskGroup, recorded: readonly TimelineRun[] = []): TimelineRow[] {
+  const spansOf = new Map(recorded.map(({ taskId, run, spans }) => [`${taskId} ${run}`, spans]));
   const barsOfTask = new Map<string, RunBar[]>();
   const taskOfId = new Map(group.tasks.map((task) => [task.id, task]));
   for (const run of group.runs) {
@@ -31,6 +35,7 @@ export function timelineRows(group: TaskGroup): TimelineRow[] {
       to: run.endedAt === null ? endOf(task, run.number) : Date.parse(run.endedAt),
       status: run.outcome ?? task.status,
       error: run.error,
+      spans: spansOf.get(`${run.taskId} ${run.number}`) ?? null,
     });
     barsOfTask.set(run.taskId, bars);
   }

@@ -6,6 +6,8 @@ import { useMemo, useState } from "react";
 import type { TaskGroup } from "../../../src/protocol/statistics.ts";
 import { useIsNarrow } from "../browser/media.ts";
 import { useNow } from "../live/clock.ts";
+import { useSpans } from "../server/queries.ts";
+import { SpanLegend } from "../timeline/span-legend.tsx";
 import { durationText } from "../wording/durations.ts";
 import { axisTicks, type Tick } from "./axis-ticks.ts";
 import { RunTooltip, type ShownRun } from "./run-tooltip.tsx";
@@ -17,7 +19,12 @@ import { timelineRows } from "./timeline-rows.ts";
 export const TIMELINE_COLUMNS = "grid grid-cols-1 gap-x-4 md:grid-cols-[minmax(0,17rem)_minmax(0,1fr)_4.5rem]";
 
 export function Timeline({ group }: { group: TaskGroup }) {
-  const rows = useMemo(() => timelineRows(group), [group]);
+  const { data: recorded } = useSpans({ group: group.id });
+  const rows = useMemo(() => timelineRows(group, recorded), [group, recorded]);
+  const kinds = useMemo(
+    () => new Set(rows.flatMap(({ bars }) => bars.flatMap(({ spans }) => spans?.map(({ kind }) => kind) ?? []))),
+    [rows],
+  );
   const isMoving = rows.some(({ bars }) => bars.some(({ to }) => to === null));
   const now = useNow({ moves: isMoving });
   const isNarrow = useIsNarrow();
@@ -37,6 +44,11 @@ export function Timeline({ group }: { group: TaskGroup }) {
             <TimelineRowView key={row.task.id} row={row} scale={scale} now={now} onShow={setShown} />
           ))}
         </ol>
+        {kinds.size > 0 && (
+          <div className="border-t border-line py-2.5">
+            <SpanLegend kinds={kinds} />
+          </div>
+        )}
       </div>
       {shown && <RunTooltip shown={shown} />}
     </section>

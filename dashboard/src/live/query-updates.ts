@@ -15,6 +15,7 @@ import { TurningPoints } from "./turning-points.ts";
 const PACE_MS = 1000;
 const SLOW_PACE_MS = 5000;
 const INBOX_PACE_MS = 300;
+const GROUP_SPANS_PACE_MS = 2000;
 
 export function queryUpdates(queries: QueryClient): FeedListener {
   const invalidate = (queryKey: readonly string[]) => queries.invalidateQueries({ queryKey: [...queryKey] });
@@ -24,6 +25,8 @@ export function queryUpdates(queries: QueryClient): FeedListener {
   const runs = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.runs(id)));
   const logs = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.logs(id)));
   const group = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.group(id)));
+  const taskSpans = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.taskSpans(id)));
+  const groupSpans = keyedPacers(GROUP_SPANS_PACE_MS, (id) => invalidate(queryKeys.groupSpans(id)));
   const children = keyedPacers(PACE_MS, (id) => invalidate(queryKeys.children(id)));
   const inbox = pacer(INBOX_PACE_MS, () => invalidate(queryKeys.inbox));
   const turningPoints = new TurningPoints(({ status, run }) => `${status} ${run.number}`);
@@ -55,6 +58,8 @@ export function queryUpdates(queries: QueryClient): FeedListener {
       logs(changed.id);
       if (requests.hasTurned(changed)) inbox();
       group(changed.batchId);
+      taskSpans(changed.id);
+      groupSpans(changed.batchId);
       // Only a turning point changes a count, a run or a family; the many updates in between do not.
       if (!turningPoints.hasTurned(changed) && type === "task.updated") return;
       runs(changed.id);

@@ -83,6 +83,18 @@ export function useRuns({ id, run, status }: BackgroundTask) {
   });
 }
 
+/** A batch shows many runs, each of them small. */
+const BATCH_SPANS = 60;
+
+/** What the runs of a task or a batch spent their time on. */
+export function useSpans(of: { task: string } | { group: string }) {
+  const input = "task" in of ? of : { ...of, most: BATCH_SPANS };
+  return useQuery({
+    queryKey: "task" in of ? queryKeys.taskSpans(of.task) : queryKeys.groupSpans(of.group),
+    queryFn: ({ signal }) => readingClient.spans(input, signal),
+  });
+}
+
 export function useGroup(id: string) {
   return useQuery({ queryKey: queryKeys.group(id), queryFn: ({ signal }) => readingClient.group(id, signal) });
 }

@@ -13,6 +13,8 @@ export const queryKeys = {
   runners: ["runners"],
   failedNotifications: ["notifications", "failed"],
   recent: ["recent"],
+  foundTasks: (search: string) => ["found", search],
+  usage: (range: string) => ["history", "usage", range],
   troubles: ["troubles"],
   task: (id: string) => ["task", id],
   runs: (id: string) => ["runs", id],
@@ -22,6 +24,8 @@ export const queryKeys = {
   noticeAt: (id: string, standing: string) => ["notice", id, standing],
   logs: (id: string) => ["logs", id],
   group: (id: string) => ["group", id],
+  taskSpans: (id: string) => ["spans", "task", id],
+  groupSpans: (id: string) => ["spans", "group", id],
   children: (id: string) => ["children", id],
   warnings: (attemptId: string) => ["warnings", attemptId],
   /** The prefix of everything that the board shows. */

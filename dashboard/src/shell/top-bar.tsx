@@ -21,9 +21,10 @@ interface TopBarProps {
   connection: Connection;
   onLaunch: () => void;
   onShortcuts: () => void;
+  onPalette: () => void;
 }
 
-export function TopBar({ route, connection, onLaunch, onShortcuts }: TopBarProps) {
+export function TopBar({ route, connection, onLaunch, onShortcuts, onPalette }: TopBarProps) {
   // On a phone there is room for one of them.
   const isSignedIn = useCaller()?.door === "token";
   return (
@@ -39,6 +40,18 @@ export function TopBar({ route, connection, onLaunch, onShortcuts }: TopBarProps
       </nav>
       <div className="ml-auto flex items-center gap-0.5">
         <ConnectionDot connection={connection} />
+        <span className="hidden sm:block">
+          <Button
+            weight="quiet"
+            className="w-8 px-0"
+            aria-label="Search tasks, pages and actions"
+            aria-keyshortcuts="Control+K Meta+K"
+            title="Search tasks, pages and actions (Ctrl K)"
+            onClick={onPalette}
+          >
+            <Icon name="search" />
+          </Button>
+        </span>
         <span className="hidden sm:block">
           <Button
             weight="quiet"

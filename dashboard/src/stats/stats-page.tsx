@@ -1,5 +1,6 @@
 /**
- * The stats: totals, the runners, the notifications, the history, and what each agent did and used.
+ * The stats: totals, the runners, the notifications, the history, cost by day and model, and what each agent did and
+ * used.
  */
 import type { Stats } from "../../../src/protocol/statistics.ts";
 import { FailureNote } from "../parts/failure-note.tsx";
@@ -11,6 +12,7 @@ import { AgentTable } from "./agent-table.tsx";
 import { HistorySection } from "./history-section.tsx";
 import { NotificationsSection } from "./notifications-section.tsx";
 import { RunnersSection } from "./runners-section.tsx";
+import { UsageSection } from "./usage-section.tsx";
 
 export function StatsPage() {
   const { data: stats, error, isError, refetch } = useStats();
@@ -22,6 +24,7 @@ export function StatsPage() {
       <RunnersSection />
       <NotificationsSection />
       <HistorySection />
+      <UsageSection />
       {stats && (
         <>
           <h2 className="-mb-2 text-[15px] font-semibold">Agents</h2>

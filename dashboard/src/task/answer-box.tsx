@@ -2,8 +2,9 @@
  * A waiting task's request, and the form that answers it. It comes last on the page and sticks to the bottom of the
  * window, so that it is always visible and moves nothing. If someone else was faster, a note replaces the form.
  */
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
+import { useActions } from "../palette/actions.ts";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { Icon } from "../parts/icons.tsx";
@@ -18,6 +19,9 @@ export function AnswerBox({ task }: { task: BackgroundTask }) {
   const [dismissed, setDismissed] = useState<string | null>(null);
   const reply = useReply(task.id);
   if (detail !== null && detail.requestId !== shown?.requestId) setShown(detail);
+  const box = useRef<HTMLElement>(null);
+  const answer = () => box.current?.querySelector<HTMLElement>("input, textarea, button")?.focus();
+  useActions(detail === null ? [] : [{ id: "answer", label: "Answer what this task asks", run: answer }]);
   if (shown === null) return null;
   if (detail === null) {
     const isOwn = reply.variables?.requestId === shown.requestId && !reply.isError;
@@ -37,6 +41,7 @@ export function AnswerBox({ task }: { task: BackgroundTask }) {
   const title = detail.asks === "question" ? "The agent has a question" : "The agent needs permission";
   return (
     <section
+      ref={box}
       aria-label={title}
       data-asks={detail.asks}
       className="sticky bottom-3 z-20 flex max-h-[min(26rem,60vh)] min-w-0 flex-col gap-3 overflow-y-auto rounded-lg border border-attention/50 bg-attention-soft px-4 py-3 shadow-[0_8px_30px_rgb(0_0_0/0.25)]"

@@ -4,6 +4,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
+import { useActions } from "../palette/actions.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
@@ -23,6 +24,7 @@ export function CancelButton({ task }: { task: BackgroundTask }) {
     },
   });
   const isAsked = task.cancelRequestedAt !== null;
+  useActions(isAsked ? [] : [{ id: "cancel", label: "Cancel this task…", run: () => setAsks(true) }]);
   return (
     <>
       <Button weight="danger" disabled={isAsked} onClick={() => setAsks(true)}>

@@ -3,11 +3,12 @@
  * with another prompt. The server says what the host or a setting does not allow.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { useDraft } from "../forms/draft.ts";
 import { PromptForm } from "../forms/prompt-form.tsx";
 import { LaunchDialog } from "../launch/launch-dialog.tsx";
+import { useActions } from "../palette/actions.ts";
 import { Button } from "../parts/button.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
 import { navigate } from "../routing/location.ts";
@@ -37,9 +38,18 @@ export function NextForm({ task }: { task: BackgroundTask }) {
   // A prompt from an event may be shortened; a repeated prompt must be complete.
   const repeat = useMutation({ mutationFn: () => readingClient.task(task.id), onSuccess: setAgain });
   const isPending = resume.isPending || fork.isPending;
+  const box = useRef<HTMLDivElement>(null);
+  useActions([
+    {
+      id: "resume",
+      label: "Resume this task with another prompt",
+      run: () => box.current?.querySelector("textarea")?.focus(),
+    },
+    { id: "again", label: "Run this task again…", run: () => repeat.mutate() },
+  ]);
   const isReady = !isPending && prompt.trim() !== "";
   return (
-    <>
+    <div ref={box} className="flex flex-col gap-6">
       <PromptForm
         name="Resume"
         label={task.status === "completed" ? "Resume with another prompt" : "Continue from here"}
@@ -79,6 +89,6 @@ export function NextForm({ task }: { task: BackgroundTask }) {
       </PromptForm>
       {repeat.isError && <FailureNote title="The prompt could not be loaded" failure={repeat.error} />}
       {again !== null && <LaunchDialog again={again} onClose={() => setAgain(null)} />}
-    </>
+    </div>
   );
 }

@@ -2,6 +2,8 @@
  * The top of a task's page: what it is, its state, what it waits for, and the button that cancels it.
  */
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
+import { copyText } from "../browser/clipboard.ts";
+import { useActions } from "../palette/actions.ts";
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
@@ -16,6 +18,8 @@ import { isLive } from "../wording/statuses.ts";
 import { CancelButton } from "./cancel-button.tsx";
 
 export function TaskHeader({ task }: { task: BackgroundTask }) {
+  // What cannot be copied is seen to by the button, which says so.
+  useActions([{ id: "copy", label: "Copy the task's id", run: () => void copyText(task.id).catch(() => undefined) }]);
   return (
     <header data-task-id={task.id} data-status={task.status} className="flex flex-col gap-3">
       <div className="flex flex-wrap items-start gap-x-2 gap-y-1 sm:flex-nowrap">

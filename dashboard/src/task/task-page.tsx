@@ -9,6 +9,7 @@ import { Conversation } from "../conversation/conversation.tsx";
 import { Fold } from "../conversation/fold.tsx";
 import { LongText } from "../conversation/long-text.tsx";
 import { RichText } from "../conversation/rich-text.tsx";
+import { FamilyKeys } from "../family/family-keys.tsx";
 import { Button } from "../parts/button.tsx";
 import { ChangeList } from "../parts/change-list.tsx";
 import { FailureNote } from "../parts/failure-note.tsx";
@@ -18,6 +19,7 @@ import { Link } from "../routing/link.tsx";
 import { codeOf } from "../server/failure.ts";
 import { useTask } from "../server/queries.ts";
 import { Allowed } from "../session/allowed.tsx";
+import { TaskTimeline } from "../timeline/task-timeline.tsx";
 import { costText, counted } from "../wording/amounts.ts";
 import { isLive } from "../wording/statuses.ts";
 import { AnswerBox } from "./answer-box.tsx";
@@ -82,6 +84,8 @@ function LoadedTask({ task, scroller, onReload }: LoadedTaskProps) {
   return (
     <div ref={content} className="mx-auto w-full max-w-7xl px-3 py-4 sm:px-5 sm:py-6">
       <TaskHeader task={task} />
+      <TaskTimeline task={task} />
+      <FamilyKeys taskId={task.id} batchId={task.batchId} parentSessionId={task.parentSessionID} />
       <div className="mt-5 grid min-w-0 gap-x-10 gap-y-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <Details task={task} />
         <div className="flex min-w-0 flex-col gap-6 lg:order-1">

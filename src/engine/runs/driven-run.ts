@@ -18,6 +18,7 @@ import { inspect } from "../../model/live-run/settling.ts";
 import { steeringIds } from "../../model/live-run/steering.ts";
 import { step } from "../../model/live-run/step.ts";
 import { isLive, type Task } from "../../model/task.ts";
+import { phaseBegan, type WorkSpan } from "../../model/work-spans.ts";
 import type { Clock } from "../../process/clock.ts";
 import { pause } from "../../process/deadline.ts";
 import { SerialQueue } from "../../process/serial-queue.ts";
@@ -62,6 +63,8 @@ export class DrivenRun {
   place: Place | null = null;
   #live: LiveRun;
   #isStopped = false;
+  /** What is stored of how it spent its time. */
+  #storedSpans: readonly WorkSpan[] | null = null;
   /** How many of its requests to a model wait for its budgets. */
   #heldUp = 0;
 
@@ -447,7 +450,12 @@ export class DrivenRun {
     let input: RunInput;
     try {
       const expected = { owner: instance.id, fence: this.task.fence, by: instance.id };
-      const outcome = await this.inOrder(() => store.apply(this.task.id, event, expected));
+      const outcome = await this.inOrder(async () => {
+        const spans = this.#newSpans(event);
+        const applied = await store.apply(this.task.id, event, expected, spans);
+        if (applied.changed && spans !== undefined) this.#storedSpans = spans;
+        return applied;
+      });
       if (isEnd(event) && outcome.changed) reach("outbox-written");
       if (event.type === "run.paused" && outcome.changed) reach("pause-written");
       input = { type: "written", event, outcome };
@@ -458,6 +466,13 @@ export class DrivenRun {
     }
     await this.feed(input);
     if (event.type === "run.progressed" && this.#live.budgeting !== null) await this.#surroundings.readBudgets();
+  }
+
+  /** What it spent its time on, unless that is stored: it is written with what is written anyway. */
+  #newSpans(event: TaskEvent): readonly WorkSpan[] | undefined {
+    const { spans } = this.#live;
+    const { list } = isEnd(event) ? phaseBegan(spans, null, event.at) : spans;
+    return list === this.#storedSpans ? undefined : list;
   }
 
   #wake(name: WakeName, ms: number): void {

@@ -16,6 +16,7 @@ import { tokenSum } from "../../model/progress.ts";
 import { questionsIn } from "../../model/questions.ts";
 import { type Ruling, rulingOn } from "../../model/request-policy.ts";
 import type { Task } from "../../model/task.ts";
+import { phaseBegan, takenOver, type WorkSpan } from "../../model/work-spans.ts";
 import { settlesWithin } from "../../process/deadline.ts";
 import { KeyedQueue } from "../../process/keyed-queue.ts";
 import { LimitedQueue } from "../../process/limited-queue.ts";
@@ -139,14 +140,28 @@ export class Driver {
     const { store, instance, now, settings } = this.#context;
     const event = { type: "task.adopted", at: now(), owner: instance.id } as const;
     const { owner, fence } = task;
+    const spans = await this.#storedSpans(task);
     const adopted = await store.apply(task.id, event, { owner, fence, by: instance.id });
     if (!adopted.changed || this.#stopped) return;
     const take = how === "paused" ? adoptPaused : adopt;
-    const begun = take(adopted.task, settings.limits, momentOf(this.#context));
-    const run = this.#add(adopted.task, begun.run);
+    const at = momentOf(this.#context);
+    const begun = take(adopted.task, settings.limits, at);
+    const live = { ...begun.run, spans: phaseBegan(takenOver(spans, at.wall), begun.run.phase, at.wall) };
+    const run = this.#add(adopted.task, live);
     if (how === "working") run.place = this.#slots.occupy();
-    void run.perform(begun);
+    void run.perform({ run: live, effects: begun.effects });
     void this.readSteering(task.id);
+  }
+
+  /** What the process before stored; without it, the run goes on all the same. */
+  async #storedSpans({ id, run }: Task): Promise<WorkSpan[]> {
+    try {
+      const [stored] = await this.#context.store.spans({ taskId: id, run: run.number });
+      return stored?.spans ?? [];
+    } catch (thrown) {
+      this.#logFailure("what a run spent its time on could not be read; its timeline begins anew", thrown);
+      return [];
+    }
   }
 
   /** Somebody said something to a task's run, or took it back: reads it until the store can be read. */
@@ -302,6 +317,7 @@ export class Driver {
         return this.#priced(run, event);
       case "session.retrying":
       case "tool.called":
+      case "tool.ended":
       case "cost.reported":
       case "text.written":
         return event;

@@ -46,7 +46,7 @@ export function observedStore(store: Store, listener: StoreListener): Store {
   };
   return {
     ...store,
-    apply: (id, event, expected) => store.apply(id, event, expected).then(told(event)),
+    apply: (id, event, expected, spans) => store.apply(id, event, expected, spans).then(told(event)),
     queue: { ...store.queue, enqueue: (run, event) => store.queue.enqueue(run, event).then(told(event)) },
     async write(work) {
       let written: Written[] = [];

@@ -8,12 +8,14 @@ import type { Message } from "../../model/message.ts";
 import type { Tokens } from "../../model/progress.ts";
 import { isLive, type Run, STATUSES, type Status, type Task } from "../../model/task.ts";
 import { COURSE_TYPES, courseOf, type TaskCourse } from "../../model/task-course.ts";
+import { coalesced } from "../../model/work-spans.ts";
 import type { StoredNotification } from "../../store/notifications/records.ts";
 import type {
   AgentTotals,
   Notice,
   RunSpan,
   Store,
+  StoredSpans,
   TaskPage,
   TaskQuery,
   TaskSelection,
@@ -30,6 +32,7 @@ const PAGE = 200;
 const GROUP_TASKS = 1000;
 const GROUP_RUNS = 5000;
 const RUNS = 200;
+const GROUP_SPANS = 1000;
 /** Upper bounds of the duration of runs, in ms, as people would group them. */
 const DURATION_BOUNDS = [1, 5, 15, 30, 60, 120, 300, 900, 3600].map((seconds) => seconds * 1000);
 
@@ -135,6 +138,13 @@ export class Overview {
   /** When a task began to work, and how what it asked was answered. */
   async course(task: Task): Promise<TaskCourse> {
     return courseOf(task, await this.#store.eventsOf(task.id, COURSE_TYPES));
+  }
+
+  /** What the runs of a task or a batch spent their time on, newest run first, with at most that many spans each. */
+  async spans(of: { taskId: string } | { batchId: string }, most: number): Promise<StoredSpans[]> {
+    const limit = "taskId" in of ? RUNS : GROUP_SPANS;
+    const runs = await this.#store.spans({ ...of, limit });
+    return runs.map((run) => ({ ...run, spans: coalesced(run.spans, most) }));
   }
 
   async runs(id: string): Promise<Run[]> {

@@ -66,7 +66,7 @@ export class RunView {
       const { agentSession, how, account, at } = line;
       this.opening = { agentSession, how, account, at };
     } else if (line.type === "asked") this.#asked.set(line.requestId, { callId: line.callId, tool: line.tool });
-    else if (line.type === "answered") this.#readAnswer(line);
+    else if (line.type === "answered") return this.#readAnswer(line);
     else if (line.type === "full") this.#fill();
     else if (line.type === "told") this.#tell(line);
     else if (line.type === "ended") {
@@ -206,12 +206,13 @@ export class RunView {
     const known = this.calls.get(callId);
     const part = known ?? this.#newCall(callId, this.toolName(update), at);
     part.title = update.title ?? part.title;
-    const before = JSON.stringify(part.input);
+    const [before, endedAt] = [JSON.stringify(part.input), part.endedAt];
     if (update.rawInput !== undefined && update.rawInput !== null) part.input = update.rawInput;
     this.#settle(part, update, at);
     const last = this.answers.at(-1);
     if (last) last.endedAt = at;
-    return known === undefined || before !== JSON.stringify(part.input) ? { call: part } : null;
+    const isNews = known === undefined || part.endedAt !== endedAt || before !== JSON.stringify(part.input);
+    return isNews ? { call: part } : null;
   }
 
   #newCall(callId: string, name: string, at: number): ToolPart {
@@ -238,9 +239,9 @@ export class RunView {
     else if (part.state === "completed") part.output ??= rawText(update.rawOutput);
   }
 
-  #readAnswer({ requestId, reply, message, at }: Extract<TranscriptLine, { type: "answered" }>): void {
+  #readAnswer({ requestId, reply, message, at }: Extract<TranscriptLine, { type: "answered" }>): Seen {
     const asked = this.#asked.get(requestId);
-    if (asked === undefined || (reply !== "rejected" && reply !== "turned down")) return;
+    if (asked === undefined || (reply !== "rejected" && reply !== "turned down")) return null;
     const said = message === null ? `${reply} by a person` : `${reply} by a person: ${message}`;
     this.#rejected = { tool: asked.tool, message: said };
     const part = this.calls.get(asked.callId ?? "") ?? this.#newCall(asked.callId ?? requestId, asked.tool, at);
@@ -248,6 +249,7 @@ export class RunView {
     part.error = said;
     part.output = null;
     part.endedAt = at;
+    return { call: part };
   }
 }
 

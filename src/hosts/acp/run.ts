@@ -13,7 +13,7 @@ import { AgentConnection } from "./connection.ts";
 import { AgentGone, AgentRefusal } from "./connection-errors.ts";
 import { type AgentCommand, AgentProcess } from "./process.ts";
 import { type AcpRequests, type AskingRun, CANCELLED } from "./requests.ts";
-import { RunView } from "./run-view.ts";
+import { RunView, type Seen } from "./run-view.ts";
 import { type OpenedSession, openAgentSession, openNew } from "./session-opening.ts";
 import { answerId } from "./transcript.ts";
 import type { TranscriptFiles } from "./transcript-files.ts";
@@ -135,7 +135,8 @@ export class AcpRun implements AskingRun {
   answered(requestId: string, reply: Reply | null): void {
     this.#sign();
     const message = reply?.kind === "permission" ? reply.message : null;
-    this.#note({ type: "answered", ...this.#now(), requestId, reply: reply && replyWord(reply), message });
+    const answer = { requestId, reply: reply && replyWord(reply), message };
+    this.#tell(this.#note({ type: "answered", ...this.#now(), ...answer }));
   }
 
   async reject(message: string | null): Promise<void> {
@@ -227,13 +228,20 @@ export class AcpRun implements AskingRun {
     const costBefore = this.#view.totalCost;
     const seen = this.#note({ type: "update", ...this.#now(), update });
     if (this.#view.hasBegun) this.#markTaken();
-    const session = { sessionId: this.sessionId };
-    if (seen === "text") this.#context.emit({ type: "text.written", ...session });
-    else if (seen) {
-      const { callId, name, input } = seen.call;
-      this.#context.emit({ type: "tool.called", ...session, callId, name, input });
-    }
+    this.#tell(seen);
     if (this.#view.totalCost !== costBefore) this.#reportCost();
+  }
+
+  #tell(seen: Seen): void {
+    const { sessionId } = this;
+    if (seen === null || this.#isClosed) return;
+    if (seen === "text") {
+      this.#context.emit({ type: "text.written", sessionId });
+      return;
+    }
+    const { callId, name, input, state, endedAt } = seen.call;
+    this.#context.emit({ type: "tool.called", sessionId, callId, name, input });
+    if (endedAt !== null) this.#context.emit({ type: "tool.ended", sessionId, callId, isFailed: state === "error" });
   }
 
   /** An agent may go on replaying after it was prompted. The ids of messages are its own; those of calls may repeat. */

@@ -59,6 +59,7 @@ export class RunReader {
     } else if (message.parent_tool_use_id == null) {
       if (message.type === "stream_event") this.#readStreamEvent(message.event);
       if (message.type === "assistant") this.#readAnswer(message);
+      if (message.type === "user") this.#readToolResults(message);
     }
   }
 
@@ -138,6 +139,15 @@ export class RunReader {
       if (block.type !== "tool_use" || !block.id || !block.name) continue;
       const { id: callId, name, input } = block;
       this.#emit({ type: "tool.called", sessionId: this.#sessionId, callId, name, input });
+    }
+  }
+
+  #readToolResults({ message }: CliMessage): void {
+    const content = message?.content;
+    for (const block of Array.isArray(content) ? content : []) {
+      if (block.type !== "tool_result" || !block.tool_use_id) continue;
+      const { tool_use_id: callId, is_error: isFailed = false } = block;
+      this.#emit({ type: "tool.ended", sessionId: this.#sessionId, callId, isFailed });
     }
   }
 

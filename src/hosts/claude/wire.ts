@@ -4,12 +4,22 @@
  */
 import type { ClaudeUsage } from "./transcript.ts";
 
+/** A part of a message: a tool call of the model, or in a `user` message the result of one. */
+interface CliBlock {
+  type: string;
+  id?: string;
+  name?: string;
+  input?: unknown;
+  tool_use_id?: string;
+  is_error?: boolean;
+}
+
 export interface CliMessage {
   type: string;
   subtype?: string;
   /** Set on messages of an agent inside the session. */
   parent_tool_use_id?: string | null;
-  message?: { content?: string | { type: string; id?: string; name?: string; input?: unknown }[] };
+  message?: { content?: string | CliBlock[] };
   event?: {
     type: string;
     message?: { id?: string; usage?: ClaudeUsage; model?: string };

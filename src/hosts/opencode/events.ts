@@ -144,14 +144,16 @@ function readMessage(p: Fields): HostEvent | HostEvent[] | null {
   return [taken, usage];
 }
 
-function readPart(p: Fields): HostEvent | null {
+function readPart(p: Fields): HostEvent | HostEvent[] | null {
   const part = fieldsOf(p.part);
   const sessionId = text(part.sessionID);
   if (part.type === "text") return { type: "text.written", sessionId };
   const state = fieldsOf(part.state);
   if (part.type !== "tool" || state.status === "pending") return null;
-  const name = text(part.tool) || "tool";
-  return { type: "tool.called", sessionId, callId: text(part.callID), name, input: state.input };
+  const [name, callId] = [text(part.tool) || "tool", text(part.callID)];
+  const called: HostEvent = { type: "tool.called", sessionId, callId, name, input: state.input };
+  if (state.status !== "completed" && state.status !== "error") return called;
+  return [called, { type: "tool.ended", sessionId, callId, isFailed: state.status === "error" }];
 }
 
 function errorOf(value: unknown): WireError {

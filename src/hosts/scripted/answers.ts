@@ -105,12 +105,16 @@ export class ScriptedAnswers {
         const call = this.#call(turn, message, answer.name, answer.output);
         if (answer.fails === null) call.output = answer.output;
         else call.error = answer.fails;
-        return;
+        return this.#endCall(turn, call);
       }
-      case "act":
-        return this.#act(turn, this.#call(turn, message, answer.name), answer.act);
-      case "delegate":
-        return this.#delegate(turn, this.#call(turn, message, "task"), answer.script);
+      case "act": {
+        const call = this.#call(turn, message, answer.name);
+        return this.#act(turn, call, answer.act).finally(() => this.#endCall(turn, call));
+      }
+      case "delegate": {
+        const call = this.#call(turn, message, "task");
+        return this.#delegate(turn, call, answer.script).finally(() => this.#endCall(turn, call));
+      }
       case "ask":
         return this.#ask(turn, message, answer);
     }
@@ -128,6 +132,12 @@ export class ScriptedAnswers {
       input: input ?? call.id,
     });
     return call;
+  }
+
+  /** A call that was stopped in the middle has no end. */
+  #endCall({ session }: ScriptedTurn, { id: callId, output, error }: ScriptedToolCall): void {
+    if (output === null && error === null) return;
+    this.#input.emit({ type: "tool.ended", sessionId: session.id, callId, isFailed: error !== null });
   }
 
   async #act(
@@ -171,10 +181,12 @@ export class ScriptedAnswers {
     if (reply === undefined) return;
     emit({ type: "session.answered", sessionId, requestId, reply: replyWord(reply) });
     call.output = outputOf(reply);
-    if (call.output !== null) return;
-    const said = reply.kind === "permission" ? reply.message : null;
-    call.error = said ?? "a person refused";
-    message.last = said === null;
+    if (call.output === null) {
+      const said = reply.kind === "permission" ? reply.message : null;
+      call.error = said ?? "a person refused";
+      message.last = said === null;
+    }
+    this.#endCall(turn, call);
   }
 }
 

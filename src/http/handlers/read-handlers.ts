@@ -20,6 +20,7 @@ import {
   wireInboxEntry,
   wireRun,
   wireRunner,
+  wireSpans,
   wireSteering,
   wireTask,
   withQueuePlace,
@@ -86,6 +87,10 @@ export const readHandlers: StatusHandlers<ReadName> = {
   },
   steering: async ({ overview, desk }, { id }) => (await desk.steering(await overview.task(id))).map(wireSteering),
   group: async ({ overview, now }, { id }) => wireGroup(await overview.group(id, READ_CHARS), now()),
+  async spans({ overview }, { input: { task, group = "", most } }) {
+    const runs = await overview.spans(task === undefined ? { batchId: group } : { taskId: task }, most);
+    return runs.map(wireSpans);
+  },
   stats: ({ overview }) => overview.figures(),
   history: readHistory,
   usage: readUsage,

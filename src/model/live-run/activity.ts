@@ -68,6 +68,7 @@ interface Usage {
 /** What a session reports while it works. A call or a message may be reported more than once. */
 export type WorkReport =
   | { type: "tool.called"; sessionId: string; callId: string; name: string; input: unknown }
+  | { type: "tool.ended"; callId: string; isFailed: boolean }
   | ({ type: "usage.counted"; messageId: string } & Usage)
   /** What the run has cost in all. */
   | { type: "cost.reported"; cost: number }
@@ -99,6 +100,8 @@ export function counted(activity: Activity, report: WorkReport, { awake, wall }:
   switch (report.type) {
     case "text.written":
       return { ...seen, tool: null };
+    case "tool.ended":
+      return seen;
     case "usage.counted": {
       const { messageId, tokens, cost, isUnpriced = false } = report;
       if (activity.settled.has(messageId)) return seen;

@@ -17,6 +17,7 @@ import {
   usedBefore,
   type WaitingDetail,
 } from "../task.ts";
+import { noSpans, phaseBegan, type WorkSpans } from "../work-spans.ts";
 import { type Activity, noActivity, totalsOf, workedMs } from "./activity.ts";
 import type { Moment } from "./moment.ts";
 import type { Steered } from "./steering.ts";
@@ -146,6 +147,8 @@ export interface LiveRun {
   readonly steering: ReadonlyMap<string, Steered>;
   /** Its task counts in budgets, as far as is known; `isTimed`: in one that limits working time. */
   readonly budgeting: { isTimed: boolean } | null;
+  /** What it spent its time on, for people. */
+  readonly spans: WorkSpans;
 }
 
 /** A run whose row is written and whose prompt is still to be sent. */
@@ -175,6 +178,7 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
     isSaving: false,
     steering: new Map(),
     budgeting: null,
+    spans: phaseBegan(noSpans(), task.phase, task.run.startedAt),
   };
 }
 

@@ -5,6 +5,7 @@
  * `transition` decides.
  */
 import { breachOf, retryBreach } from "../limits.ts";
+import { callBegan, callEnded, phaseBegan, type WorkSpans } from "../work-spans.ts";
 import { standingOf } from "./activity.ts";
 import { type RunStep, then, unchanged } from "./effects.ts";
 import { interrupt, lose, notStopped, notWritten, stop, stopped, writeAgain, written } from "./ending.ts";
@@ -51,7 +52,19 @@ import { checkEnd, deleted, inspect, notInspected, settle, settleDead } from "./
 import { deliver, lookForTaken, sendNext, steer, steerAgain } from "./steering.ts";
 
 export function step(run: LiveRun, input: RunInput, at: Moment): RunStep {
-  return isOver(run) ? afterTheEnd(run, input) : sendNext(changed(run, input, at));
+  const next = isOver(run) ? afterTheEnd(run, input) : sendNext(changed(run, input, at));
+  const spans = spansAfter(run, next.run, input, at);
+  return spans === run.spans ? next : { run: { ...next.run, spans }, effects: next.effects };
+}
+
+/** What was counted as work, and each change of the phase. */
+function spansAfter(before: LiveRun, after: LiveRun, input: RunInput, { wall }: Moment): WorkSpans {
+  let { spans } = before;
+  if (input.type === "tool.called" && after.activity.calls.size > before.activity.calls.size)
+    spans = callBegan(spans, input.callId, input.name, wall);
+  if (input.type === "tool.ended" && after.activity !== before.activity)
+    spans = callEnded(spans, input.callId, input.isFailed, wall);
+  return after.phase === before.phase ? spans : phaseBegan(spans, after.phase, wall);
 }
 
 function changed(run: LiveRun, input: RunInput, at: Moment): RunStep {

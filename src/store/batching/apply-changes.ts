@@ -25,6 +25,7 @@ import { storableEvent, storableText } from "../storable.ts";
 import { addToTotals } from "../tasks/agent-totals.ts";
 import { addCountedNotice } from "../tasks/notices.ts";
 import { runRow, taskOf, taskRow } from "../tasks/rows.ts";
+import { spansRow } from "../tasks/work-spans.ts";
 import {
   beginQueued,
   deleteProgress,
@@ -35,6 +36,7 @@ import {
   insertRuns,
   lockParents,
   lockQueued,
+  putManySpans,
   selectRegistered,
   selectTasks,
   selectTies,
@@ -193,6 +195,9 @@ async function write(kysely: Kysely<Schema>, lines: Lines, decided: readonly Dec
   const runRows = (rows: readonly Decided[]) => ({
     rows: JSON.stringify(rows.map(({ outcome: { task } }) => runRow(task.id, task.run))),
   });
+  const spans = decided.flatMap(({ change: { id, event, spans } }) =>
+    spans !== undefined && "run" in event && event.run !== undefined ? [spansRow(id, event.run, spans)] : [],
+  );
   const waiting = await putInLines(kysely, lines, queued);
   await together([
     many(withProgress, () => deleteProgress(kysely, { ids: idsOf(withProgress) })),
@@ -203,6 +208,7 @@ async function write(kysely: Kysely<Schema>, lines: Lines, decided: readonly Dec
       kysely,
       decided.map(({ before, outcome }) => ({ before, after: outcome.task })),
     ),
+    many(spans, () => putManySpans(kysely, { rows: JSON.stringify(spans) })),
     many(waiting, () => insertQueued(kysely, { rows: JSON.stringify(waiting) })),
     many(begun, () => beginQueued(kysely, { ids: idsOf(begun) })),
     many(ended, () => deleteQueued(kysely, { ids: idsOf(ended) })),

@@ -78,6 +78,12 @@ const QUEUED = {
   trouble: "text",
 } as const satisfies { [Column in keyof Omit<RowOf<"queued_runs">, "seq">]: Kind };
 
+const SPANS = {
+  task_id: "text",
+  run: "number",
+  spans: "text",
+} as const satisfies { [Column in keyof RowOf<"run_spans">]: Kind };
+
 /** What an update of a task, and of a run, changes. */
 const TASK_CHANGES = namesOf(TASK).filter(
   (name) => !["id", "host", "description", "sort_name", "started_at"].includes(name),
@@ -267,6 +273,16 @@ export const updateRuns = preparedQuery<Given & Ids>((kysely, { rows, ids }) =>
     .set(assigned(RUN_CHANGES))
     .where(sql<boolean>`runs.task_id = any(${ids})`)
     .where(sql<boolean>`runs.task_id = given.task_id and runs.number = given.number`),
+);
+
+export const putManySpans = preparedQuery<Given>((kysely, { rows }) =>
+  kysely
+    .insertInto("run_spans")
+    .columns(namesOf(SPANS))
+    .expression((row) => row.selectFrom(recordset(rows, SPANS)).select(givenColumns(namesOf(SPANS))))
+    .onConflict((conflict) =>
+      conflict.columns(["task_id", "run"]).doUpdateSet(({ ref }) => ({ spans: ref("excluded.spans") })),
+    ),
 );
 
 export const insertQueued = preparedQuery<Given>((kysely, { rows }) =>

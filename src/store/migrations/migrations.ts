@@ -34,6 +34,7 @@ import { notificationTables } from "./23-notifications.ts";
 import { mergeConflicts } from "./24-conflicts.ts";
 import { followersTable } from "./25-followers.ts";
 import { sortedLists } from "./26-lists.ts";
+import { spansTable } from "./27-spans.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -64,6 +65,7 @@ const MIGRATIONS: readonly Migration[] = [
   mergeConflicts,
   followersTable,
   sortedLists,
+  spansTable,
 ];
 
 /** The version that this code reads and writes. */

@@ -27,6 +27,7 @@ export const TABLES_OF_TASKS = [
   "queued_runs",
   "predecessors",
   "transcripts",
+  "run_spans",
   "steering",
   "task_budgets",
   "notifications",

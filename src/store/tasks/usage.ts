@@ -20,6 +20,7 @@ export async function readUsage(kysely: Kysely<Schema>, query: UsageQuery): Prom
     .selectFrom("tasks")
     .select([bucket.as("bucket"), "model", sql<number>`count(*)`.as("tasks"), total("cost").as("cost")])
     .select(TOKEN_KINDS.map((kind) => total("tokens", kind).as(kind)))
+    .select(sql<number>`sum(case when ${unpriced(kysely)} then 1 else 0 end)`.as("unpriced"))
     .where("started_at", ">=", from)
     .where("started_at", "<", to)
     .groupBy([sql.ref("bucket"), "model"])
@@ -32,6 +33,7 @@ export async function readUsage(kysely: Kysely<Schema>, query: UsageQuery): Prom
     model: row.model,
     tasks: Number(row.tasks),
     cost: Number(row.cost),
+    unpriced: Number(row.unpriced),
     tokens: {
       input: Number(row.input),
       output: Number(row.output),
@@ -40,6 +42,12 @@ export async function readUsage(kysely: Kysely<Schema>, query: UsageQuery): Prom
       cacheWrite: Number(row.cacheWrite),
     },
   }));
+}
+
+/** It used tokens, and nobody knows what they cost. */
+function unpriced(kysely: Kysely<Schema>): RawBuilder<boolean> {
+  const number = (...path: string[]) => numberIn(kysely, path);
+  return sql`${number("cost")} = 0 and ${number("tokens", "input")} + ${number("tokens", "output")} > 0`;
 }
 
 /** A number in a task's progress, which is JSON. */

@@ -133,6 +133,16 @@ const known: [string, object, HostEvent[]][] = [
     [{ type: "tool.called", sessionId: sessionID, callId: "call_1", name: "bash", input: { command: "ls" } }],
   ],
   [
+    "a tool that failed",
+    event("message.part.updated", {
+      part: { sessionID, type: "tool", callID: "call_1", tool: "bash", state: { status: "error", input: {} } },
+    }),
+    [
+      { type: "tool.called", sessionId: sessionID, callId: "call_1", name: "bash", input: {} },
+      { type: "tool.ended", sessionId: sessionID, callId: "call_1", isFailed: true },
+    ],
+  ],
+  [
     "a tool that is only being written",
     event("message.part.updated", { part: { sessionID, type: "tool", tool: "bash", state: { status: "pending" } } }),
     [],

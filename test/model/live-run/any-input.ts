@@ -116,6 +116,7 @@ const inputs: { [Type in RunInput["type"]]: fc.Arbitrary<Fields<Type>> } = {
     requestIds: fc.array(text, { maxLength: 2 }),
     answer: fc.option(answered, { nil: null }),
   }),
+  "tool.ended": fc.record({ callId: text, isFailed: fc.boolean() }),
   "tool.called": fc.record({ sessionId: text, callId: text, name: text, input: fc.constantFrom({}, undefined, 1n) }),
   "usage.counted": anyProgress.map(({ tokens, cost }) => ({ messageId: "m", tokens, cost })),
   "cost.reported": fc.record({ cost: fc.nat() }),

@@ -23,6 +23,10 @@ export function runSuite(stage: Stage): void {
     const calls = own.flatMap((event) => (event.type === "tool.called" ? [event] : []));
     expect(new Set(calls.map((event) => event.name))).toEqual(new Set([stage.bashTool]));
     expect(new Set(calls.map((event) => event.callId)).size).toBe(1);
+    const ended = own.findIndex((event) => event.type === "tool.ended");
+    expect(own[ended]).toMatchObject({ callId: calls[0]?.callId, isFailed: false });
+    expect(ended, "a call ends after it began, and before the run does").toBeGreaterThan(places[2] ?? 0);
+    expect(ended).toBeLessThan(places[4] ?? 0);
   });
 
   check("usage is reported per message, and adds up to what the run shows", async () => {

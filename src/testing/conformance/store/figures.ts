@@ -62,15 +62,17 @@ export function totalsSuite(bed: StoreBed): void {
     await add("a", 1_000, "p/one", 0.25);
     await add("b", 1_099, "p/one", 0.5);
     await add("c", 1_050, null, 0.125);
+    await add("free", 1_060, null, 0);
+    await create(store, "idle", { model: null }, 1_070);
     await add("d", 1_100, "p/one", 1);
     await add("before", 999, "p/one", 9);
     await add("after", 1_200, "p/one", 9);
     const one = { input: 10, output: 2, reasoning: 3, cacheRead: 4, cacheWrite: 5 };
     const two = { input: 20, output: 4, reasoning: 6, cacheRead: 8, cacheWrite: 10 };
     expect(await store.usage({ from: 1_000, to: 1_200, bucketMs: 100 })).toEqual([
-      { at: 1_000, model: null, tasks: 1, cost: 0.125, tokens: one },
-      { at: 1_000, model: "p/one", tasks: 2, cost: 0.75, tokens: two },
-      { at: 1_100, model: "p/one", tasks: 1, cost: 1, tokens: one },
+      { at: 1_000, model: null, tasks: 3, cost: 0.125, tokens: two, unpriced: 1 },
+      { at: 1_000, model: "p/one", tasks: 2, cost: 0.75, tokens: two, unpriced: 0 },
+      { at: 1_100, model: "p/one", tasks: 1, cost: 1, tokens: one, unpriced: 0 },
     ]);
     expect(await store.usage({ from: 5_000, to: 5_000, bucketMs: 100 })).toEqual([]);
     await expect(store.usage({ from: 0, to: 100_000, bucketMs: 100 })).rejects.toMatchObject({ code: "invalid_input" });

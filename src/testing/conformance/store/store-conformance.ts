@@ -28,6 +28,7 @@ import { pruneSuite } from "./pruning.ts";
 import { queueSuite } from "./queue.ts";
 import { remoteCallSuite } from "./remote-calls.ts";
 import { runnersSuite } from "./runners.ts";
+import { workSpanSuite } from "./spans.ts";
 import { steeringStoreSuite } from "./steering.ts";
 import { LONG_TEST_TIMEOUT_MS, propertyTest, type StoreBed } from "./store-bed.ts";
 import { batchSuite, inboxSuite, querySuite, taskSuite, transactionSuite } from "./tasks.ts";
@@ -81,6 +82,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("after", () => afterSuite(bed));
     describe("budgets", () => budgetStoreSuite(bed));
     describe("transcripts", () => transcriptSuite(bed));
+    describe("spans", () => workSpanSuite(bed));
     describe("notifications", () => notificationSuite(bed));
     describe("remote calls", () => remoteCallSuite(bed));
     describe("writers", () => writerSuite(bed));
