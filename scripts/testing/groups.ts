@@ -31,6 +31,7 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/browser/dashboard", weight: 61 },
   { folder: "test/browser/board", weight: 32 },
   { folder: "test/browser/parse-diff", weight: 1 },
+  { folder: "test/browser/wording/", weight: 1 },
   { folder: "test/browser/", weight: 10 },
   { folder: "test/hosts/acp/codex", weight: 60 },
   { folder: "test/hosts/acp/agents", weight: 45 },

@@ -1,7 +1,7 @@
 /** Which characters count as hidden, and what replaces them. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { hiddenIn, piecesOf, visibleText } from "../../dashboard/src/wording/hidden-characters.ts";
+import { hiddenIn, piecesOf, visibleText } from "../../../dashboard/src/wording/hidden-characters.ts";
 
 const CONTROLS = /[\u061C\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/;
 

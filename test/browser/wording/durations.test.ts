@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { durationText, relativeText } from "../../dashboard/src/wording/durations.ts";
-import { longDuration, shortDuration } from "../../src/cli/terminal/text.ts";
-import { durationText as noticeText } from "../../src/opencode/duration.ts";
+import { durationText, relativeText } from "../../../dashboard/src/wording/durations.ts";
+import { longDuration, shortDuration } from "../../../src/cli/terminal/text.ts";
+import { durationText as noticeText } from "../../../src/opencode/duration.ts";
 
 test("a run took equally long on the dashboard, on the command line and in its notice", () => {
   for (const ms of [1499, 1500, 3720, 8650, 59_499, 59_500, 119_700, 3_599_600]) {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { momentText } from "../../dashboard/src/wording/durations.ts";
-import { hasNotStarted, type Phased, phaseText } from "../../dashboard/src/wording/phase.ts";
+import { momentText } from "../../../dashboard/src/wording/durations.ts";
+import { hasNotStarted, type Phased, phaseText } from "../../../dashboard/src/wording/phase.ts";
 
 test("a phase that a newer process wrote is shown by its name", () => {
   const progress = { toolCalls: 0, lastTools: [] };

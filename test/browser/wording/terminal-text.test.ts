@@ -1,8 +1,8 @@
 /** How output written for a terminal is shown. */
 import { expect, test } from "bun:test";
-import { subjectOf } from "../../dashboard/src/conversation/tool-subjects.ts";
-import { hunkBetween } from "../../dashboard/src/diff/line-diff.ts";
-import { terminalRuns } from "../../dashboard/src/wording/terminal-text.ts";
+import { subjectOf } from "../../../dashboard/src/conversation/tool-subjects.ts";
+import { hunkBetween } from "../../../dashboard/src/diff/line-diff.ts";
+import { terminalRuns } from "../../../dashboard/src/wording/terminal-text.ts";
 
 const ESC = "\u001B";
 const plain = (text: string) =>
