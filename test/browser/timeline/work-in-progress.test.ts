@@ -3,8 +3,8 @@
  * go through a batch, the command palette, and cost by day and model.
  */
 import { expect, test } from "bun:test";
-import { noProgress } from "../../src/model/progress.ts";
-import { chromiumBed } from "./page-bed.ts";
+import { noProgress } from "../../../src/model/progress.ts";
+import { chromiumBed } from "../page-bed.ts";
 import { seededBed } from "./seeded-bed.ts";
 import { LONG, STORY, type StoryTask, tell } from "./work-story.ts";
 

@@ -6,15 +6,15 @@ import { afterAll, beforeAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { remoteOperations } from "../../src/board/remote-operations.ts";
-import { Desk } from "../../src/engine/desk.ts";
-import { Overview } from "../../src/engine/watching/overview.ts";
-import { startApiServer } from "../../src/http/server.ts";
-import { systemClock } from "../../src/process/clock.ts";
-import { isAlive } from "../../src/process/liveness.ts";
-import { makeId } from "../../src/process/make-id.ts";
-import { sqliteStore } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/store.ts";
+import { remoteOperations } from "../../../src/board/remote-operations.ts";
+import { Desk } from "../../../src/engine/desk.ts";
+import { Overview } from "../../../src/engine/watching/overview.ts";
+import { startApiServer } from "../../../src/http/server.ts";
+import { systemClock } from "../../../src/process/clock.ts";
+import { isAlive } from "../../../src/process/liveness.ts";
+import { makeId } from "../../../src/process/make-id.ts";
+import { sqliteStore } from "../../../src/store/open.ts";
+import type { Store } from "../../../src/store/store.ts";
 
 export interface Seeded {
   store: Store;
