@@ -1,6 +1,6 @@
 /** What runs spent their time on, on the wire: tool calls, and the times in which nothing worked. No behaviour. */
 import { z } from "zod";
-import { MOST_WORK_SPANS, SPAN_KINDS } from "../model/work-spans.ts";
+import { MOST_WORK_SPANS, SPAN_KINDS } from "../model/live-run/work-spans.ts";
 import { isoTime, milliseconds, wholeCount } from "./fields.ts";
 import { statusOperation } from "./operation.ts";
 import { filter, wholeNumber } from "./query-fields.ts";

@@ -5,11 +5,11 @@
  */
 
 import type { NewTask, TaskEvent, TaskEventType } from "../model/events.ts";
+import type { WorkSpan } from "../model/live-run/work-spans.ts";
 import type { Tokens } from "../model/progress.ts";
 import type { SteeringMessage } from "../model/steering.ts";
 import type { Run, Status, Task, TaskSort } from "../model/task.ts";
 import type { Applied, NoticeIntent, Refused, Transition } from "../model/transition.ts";
-import type { WorkSpan } from "../model/work-spans.ts";
 import type { LeasedProcess } from "../process/liveness.ts";
 import type { AccessRecords } from "./access/records.ts";
 import type { BoardRecords } from "./board/records.ts";

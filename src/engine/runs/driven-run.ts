@@ -10,15 +10,15 @@ import { messageOf } from "../../model/errors.ts";
 import type { TaskEvent } from "../../model/events.ts";
 import { CANCELLED } from "../../model/evidence.ts";
 import type { AbortPurpose, InspectPurpose, RunEffect, RunStep, WakeName } from "../../model/live-run/effects.ts";
-import { isEnd } from "../../model/live-run/ending.ts";
+import { isEnd, spansWith } from "../../model/live-run/ending.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
 import { isOver, isResting, type LiveRun } from "../../model/live-run/live-run.ts";
 import type { Moment } from "../../model/live-run/moment.ts";
 import { inspect } from "../../model/live-run/settling.ts";
 import { steeringIds } from "../../model/live-run/steering.ts";
 import { step } from "../../model/live-run/step.ts";
+import type { WorkSpan } from "../../model/live-run/work-spans.ts";
 import { isLive, type Task } from "../../model/task.ts";
-import { phaseBegan, type WorkSpan } from "../../model/work-spans.ts";
 import type { Clock } from "../../process/clock.ts";
 import { pause } from "../../process/deadline.ts";
 import { SerialQueue } from "../../process/serial-queue.ts";
@@ -451,9 +451,10 @@ export class DrivenRun {
     try {
       const expected = { owner: instance.id, fence: this.task.fence, by: instance.id };
       const outcome = await this.inOrder(async () => {
-        const spans = this.#newSpans(event);
-        const applied = await store.apply(this.task.id, event, expected, spans);
-        if (applied.changed && spans !== undefined) this.#storedSpans = spans;
+        const spans = spansWith(this.#live, event);
+        const isStored = spans === this.#storedSpans;
+        const applied = await store.apply(this.task.id, event, expected, isStored ? undefined : spans);
+        if (applied.changed) this.#storedSpans = spans;
         return applied;
       });
       if (isEnd(event) && outcome.changed) reach("outbox-written");
@@ -466,13 +467,6 @@ export class DrivenRun {
     }
     await this.feed(input);
     if (event.type === "run.progressed" && this.#live.budgeting !== null) await this.#surroundings.readBudgets();
-  }
-
-  /** What it spent its time on, unless that is stored: it is written with what is written anyway. */
-  #newSpans(event: TaskEvent): readonly WorkSpan[] | undefined {
-    const { spans } = this.#live;
-    const { list } = isEnd(event) ? phaseBegan(spans, null, event.at) : spans;
-    return list === this.#storedSpans ? undefined : list;
   }
 
   #wake(name: WakeName, ms: number): void {

@@ -4,11 +4,11 @@
  */
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { type InboxEntry, inboxOf } from "../../model/inbox.ts";
+import { coalesced } from "../../model/live-run/work-spans.ts";
 import type { Message } from "../../model/message.ts";
 import type { Tokens } from "../../model/progress.ts";
 import { isLive, type Run, STATUSES, type Status, type Task } from "../../model/task.ts";
 import { COURSE_TYPES, courseOf, type TaskCourse } from "../../model/task-course.ts";
-import { coalesced } from "../../model/work-spans.ts";
 import type { StoredNotification } from "../../store/notifications/records.ts";
 import type {
   AgentTotals,

@@ -12,6 +12,7 @@ import { type RunEffect, type RunStep, unchanged } from "./effects.ts";
 import { isPrompted, isResting, type LiveRun, progressOf, type StopAttempt } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
 import { receiptNotWritten, receiptWritten } from "./steering.ts";
+import { phaseBegan, type WorkSpan } from "./work-spans.ts";
 
 const POLL_LATER: RunEffect = { type: "poll", soon: false };
 
@@ -108,4 +109,9 @@ function finish(run: LiveRun, why: "ended" | "lost"): RunStep {
 
 export function isEnd({ type }: TaskEvent): boolean {
   return type === "run.completed" || type === "run.failed" || type === "run.cancelled";
+}
+
+/** What the run has spent its time on when that is written. */
+export function spansWith({ spans }: LiveRun, event: TaskEvent): readonly WorkSpan[] {
+  return isEnd(event) ? phaseBegan(spans, null, event.at).list : spans.list;
 }

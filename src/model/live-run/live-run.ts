@@ -17,10 +17,10 @@ import {
   usedBefore,
   type WaitingDetail,
 } from "../task.ts";
-import { noSpans, phaseBegan, type WorkSpans } from "../work-spans.ts";
 import { type Activity, noActivity, totalsOf, workedMs } from "./activity.ts";
 import type { Moment } from "./moment.ts";
 import type { Steered } from "./steering.ts";
+import { noSpans, phaseBegan, type WorkSpans } from "./work-spans.ts";
 
 /** Something that the agent asks a person. */
 export type Waiting = WaitingDetail;

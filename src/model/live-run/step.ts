@@ -5,7 +5,6 @@
  * `transition` decides.
  */
 import { breachOf, retryBreach } from "../limits.ts";
-import { callBegan, callEnded, phaseBegan, type WorkSpans } from "../work-spans.ts";
 import { standingOf } from "./activity.ts";
 import { type RunStep, then, unchanged } from "./effects.ts";
 import { interrupt, lose, notStopped, notWritten, stop, stopped, writeAgain, written } from "./ending.ts";
@@ -50,6 +49,7 @@ import {
 import { answer, ask, busy, enterPhase, followDue, observe, phaseAgain, retry, ruled } from "./phases.ts";
 import { checkEnd, deleted, inspect, notInspected, settle, settleDead } from "./settling.ts";
 import { deliver, lookForTaken, sendNext, steer, steerAgain } from "./steering.ts";
+import { callBegan, callEnded, phaseBegan, type WorkSpans } from "./work-spans.ts";
 
 export function step(run: LiveRun, input: RunInput, at: Moment): RunStep {
   const next = isOver(run) ? afterTheEnd(run, input) : sendNext(changed(run, input, at));

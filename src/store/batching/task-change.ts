@@ -5,8 +5,8 @@
  */
 import type { Kysely } from "kysely";
 import type { TaskEvent } from "../../model/events.ts";
+import type { WorkSpan } from "../../model/live-run/work-spans.ts";
 import type { Transition } from "../../model/transition.ts";
-import type { WorkSpan } from "../../model/work-spans.ts";
 import { beginClaim } from "../queue/claims.ts";
 import type { Lines } from "../queue/lines.ts";
 import { addQueuedRun } from "../queue/queued-runs.ts";

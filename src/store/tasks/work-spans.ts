@@ -3,7 +3,7 @@
  * whoever writes them. Stored as rows of values without names: a run is written often.
  */
 import { type Insertable, type Kysely, sql } from "kysely";
-import type { WorkSpan } from "../../model/work-spans.ts";
+import type { WorkSpan } from "../../model/live-run/work-spans.ts";
 import { clamp } from "../clamp.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import type { Schema } from "../schema.ts";

@@ -1,6 +1,7 @@
 /** A batch with a past for `seeded-bed.ts`: runs with calls, waiting and retrying, one of three hours, one at work. */
+
+import { callBegan, callEnded, noSpans, phaseBegan, type WorkSpans } from "../../../src/model/live-run/work-spans.ts";
 import { noProgress } from "../../../src/model/progress.ts";
-import { callBegan, callEnded, noSpans, phaseBegan, type WorkSpans } from "../../../src/model/work-spans.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { newTask } from "../../../src/testing/sample-task.ts";
 

@@ -1,7 +1,7 @@
 /** The part of the store suite about what runs spent their time on: stored with the events of their runs. */
 import { expect, test } from "bun:test";
+import type { WorkSpan } from "../../../model/live-run/work-spans.ts";
 import { noProgress } from "../../../model/progress.ts";
-import type { WorkSpan } from "../../../model/work-spans.ts";
 import { completed, create, resumed } from "../../sample-task.ts";
 import type { StoreBed } from "./store-bed.ts";
 

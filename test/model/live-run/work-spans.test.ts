@@ -8,7 +8,7 @@ import {
   phaseBegan,
   takenOver,
   type WorkSpans,
-} from "../../src/model/work-spans.ts";
+} from "../../../src/model/live-run/work-spans.ts";
 
 function calls(count: number, every: number, ms: number, before: WorkSpans = noSpans()): WorkSpans {
   let spans = before;

@@ -3,7 +3,7 @@
  * the limit, neighbours of one kind become one span that says how many it stands for and how long they took, so the
  * list covers the whole run, however long. For display only: nothing is decided by it.
  */
-import type { Phase } from "./task.ts";
+import type { Phase } from "../task.ts";
 
 export const SPAN_KINDS = ["call", "queued", "waiting", "retrying", "paused", "stalled"] as const;
 export type SpanKind = (typeof SPAN_KINDS)[number];
