@@ -13,14 +13,27 @@ interface ProcessMark {
   value: string;
 }
 
+/**
+ * Reads lines of a process and its parent, and prints all processes below `top`. The table is not read in one moment:
+ * while processes end and their numbers are used again, it can contain a circle, so no walk is longer than this.
+ */
+export const DESCENDANTS = `
+  { parent[$1] = $2 }
+  END {
+    for (pid in parent) {
+      at = pid
+      for (steps = 0; steps < 200 && at in parent && at != top; steps++) at = parent[at]
+      if (at == top) print pid
+    }
+  }`;
+
 // Standard input closes when the guard is told to act, or when this process has died. In both cases everything must
 // end. Descendants are looked for first: they are nobody's when their parents are gone. One of the programs may be
-// starting another, so the search by mark is repeated until none is found.
+// starting another, so the search by mark is repeated until none is found. Not /proc/PID/stat: a program could put
+// lines of its own into that by its name.
 const GUARD = `
 read -r _
-below=$(cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\\([0-9]*\\) (.*) [A-Za-z] \\([0-9]*\\) .*/\\1 \\2/p' | awk -v top="$1" '
-  { parent[$1] = $2 }
-  END { for (pid in parent) { at = pid; while (at in parent && at != top) at = parent[at]; if (at == top) print pid } }')
+below=$(grep -H '^PPid:' /proc/[0-9]*/status 2>/dev/null | tr -cs '0-9\\n' ' ' | awk -v top="$1" '${DESCENDANTS}')
 kill -9 -- "-$1" 2>/dev/null
 for pid in $below; do kill -9 "$pid" 2>/dev/null; done
 for round in 1 2 3 4 5; do
