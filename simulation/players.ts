@@ -36,7 +36,9 @@ export async function playAll(
           isStopped = !onPlayed(JSON.parse(line));
           if (isStopped) stop();
         }
-        if ((await player.exited) !== 0 && !isStopped) throw new Error("A process that plays seeds has failed.");
+        const code = await player.exited;
+        if (code === 0 || isStopped) return;
+        throw new Error(`A process that plays seeds ended early (${player.signalCode ?? `exit code ${code}`}).`);
       }),
     );
   } finally {
