@@ -91,6 +91,8 @@ export class Machine {
   readonly claimers = new Map<string, SimulatedProcess>();
   readonly #hinderedUntil = new Map<string, number>();
   readonly #bornInPeace = new WeakSet<SimulatedProcess>();
+  /** Since when a role has no process because that did not start. */
+  readonly #missing = new Map<string, number>();
   /** When each process died, by its name, for whatever reason. */
   readonly deaths = new Map<string, number>();
   /** Since when processes that were asked to end interrupt what they still run, by their names. */
@@ -143,6 +145,10 @@ export class Machine {
     const process = new SimulatedProcess({ role, pid, place }, this.timeline, this.places.wall(place));
     this.#processes.set(pid, process);
     if (this.faults.isHealed) this.#bornInPeace.add(process);
+    const missing = this.#missing.get(role);
+    // Nobody starts it again before the storm is over: until then it is as dead as one that was killed.
+    if (missing !== undefined) this.troubles.add(missing, this.timeline.now - missing);
+    this.#missing.delete(role);
     process.onEnd(() => {
       this.deaths.set(process.name, this.timeline.now);
     });
@@ -344,6 +350,7 @@ export class Machine {
   /** Where nothing goes wrong any more, everything starts. */
   startFailed(process: SimulatedProcess, thrown: unknown): void {
     this.history.add(process.name, () => `does not start: ${messageOf(thrown)}`);
+    this.#missing.set(process.name.slice(0, process.name.indexOf("#")), this.timeline.now);
     this.judgeError(`the start of ${process.name}`, thrown);
     // One that began before may still have waited for a lock.
     if (this.#bornInPeace.has(process))
