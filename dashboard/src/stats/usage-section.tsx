@@ -34,7 +34,7 @@ export function UsageSection() {
               key={choice}
               type="button"
               aria-pressed={choice === days}
-              aria-label={`Last ${choice} days`}
+              aria-label={`${choice}d: last ${choice} days`}
               onClick={() => setDays(choice)}
               className={`h-7 rounded px-3 transition-colors ${choice === days ? "bg-surface font-medium shadow-sm ring-1 ring-line" : "text-muted hover:text-ink"}`}
             >

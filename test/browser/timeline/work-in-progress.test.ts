@@ -144,7 +144,7 @@ test("cost is shown by day and model, and what has no price is said to be unknow
   await cost.getByText("at least $5.32").waitFor();
   await cost.getByText(/1 task used tokens, but neither/).waitFor();
   expect(await cost.getByRole("table", { name: "Cost by day and model" }).getByRole("row").count()).toBeGreaterThan(2);
-  await cost.getByRole("button", { name: "Last 7 days" }).click();
-  await cost.getByRole("button", { name: "Last 7 days", pressed: true }).waitFor();
+  await cost.getByRole("button", { name: "7d: last 7 days" }).click();
+  await cost.getByRole("button", { name: "7d: last 7 days", pressed: true }).waitFor();
   expect(problems).toEqual([]);
 });
