@@ -50,6 +50,7 @@ export type {
 export type { Evidence } from "./model/evidence.ts";
 export type { StoppedTask } from "./model/inbox.ts";
 export type { Limits, RunLimits, StallPolicy } from "./model/limits.ts";
+export type { SpanKind, WorkSpan } from "./model/live-run/work-spans.ts";
 export type { Message, MessagePart, ToolPart } from "./model/message.ts";
 export type { Follower, TellingWay } from "./model/notifications/follower.ts";
 export type { NotificationContent, NotificationKind, NotifiedKind } from "./model/notifications/notification.ts";
@@ -69,6 +70,7 @@ export type {
   Status,
   Task,
   TaskClone,
+  TaskSort,
   WaitingDetail,
   Wake,
 } from "./model/task.ts";
@@ -139,9 +141,13 @@ export type {
   PruneRequest,
   PruneStep,
   RunSpan,
+  SpanQuery,
   Store,
+  StoredSpans,
+  TaskHandle,
   TaskPage,
   TaskQuery,
+  TaskSelection,
   Transaction,
   UsageQuery,
   UsageRow,
