@@ -1,5 +1,7 @@
-import { expect, test } from "bun:test";
-import { DESCENDANTS } from "../../src/process/process-guard.ts";
+import { expect, onTestFinished, test } from "bun:test";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { DESCENDANTS, guardProcess } from "../../src/process/process-guard.ts";
 
 /** The processes below `top` in a table of processes and their parents. */
 async function below(top: number, table: readonly string[]): Promise<number[]> {
@@ -19,4 +21,48 @@ test("all processes below one are found, and no others", async () => {
 
 test("a circle in the table of processes does not hold up the guard", async () => {
   expect(await below(10, ["10 1", "11 10", "30 31", "31 32", "32 30", "33 30"])).toEqual([10, 11]);
+});
+
+const MARK = { name: "ASYNCAGENTS_TEST_GUARD", value: crypto.randomUUID() };
+
+/** In a group of its own. Resolves when it has written its first line. */
+async function started(script: string, environment = {}): Promise<ChildProcess> {
+  const child = spawn("sh", ["-c", script], {
+    stdio: ["pipe", "pipe", "ignore"],
+    detached: true,
+    env: { ...process.env, ...environment },
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  child.stdin?.on("error", () => {});
+  await said(child);
+  return child;
+}
+
+/** Its next line; empty if it has ended, with everything that has its output. */
+async function said(child: ChildProcess): Promise<string> {
+  if (child.exitCode !== null || child.signalCode !== null) return "";
+  const line = child.stdout === null ? [] : once(child.stdout, "data");
+  return String(await Promise.race([line, once(child, "close").then(() => "")])).trim();
+}
+
+test("a process of somebody else whose name poses as a line about its parent is left alone", async () => {
+  const program = await started("echo ready; exec sleep 60", { [MARK.name]: MARK.value });
+  const { pid = 0 } = program;
+  // Its `stat` begins like that of a child of the program.
+  const other = await started(`printf 'a) S ${pid} \\n' > /proc/$$/comm; echo ready; read -r _; echo alive`);
+  const ended = once(program, "close");
+  await guardProcess(pid, MARK)();
+  await ended;
+  const answer = said(other);
+  other.stdin?.end("\n");
+  expect(await answer).toBe("alive");
+});
+
+test("a descendant in a session of its own that dropped the mark is ended, too", async () => {
+  const program = await started("setsid env -i sh -c 'echo ready; sleep 60' & wait", { [MARK.name]: MARK.value });
+  const ended = once(program, "close");
+  await guardProcess(program.pid ?? 0, MARK)();
+  // The descendant has the same output.
+  await ended;
+  expect(program.signalCode).toBe("SIGKILL");
 });
