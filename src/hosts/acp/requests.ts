@@ -26,8 +26,9 @@ export interface AskingRun {
 
 /** What one session may ask at the same time; more are cancelled unasked. */
 const MOST_OPEN = 50;
-/** What people are shown; the whole is in the call itself. */
-const TEXT_CHARS = 8_000;
+/** What people are shown. A permission is never cut, since they allow all of it: a longer one is cancelled unasked. */
+const PERMISSION_CHARS = 32_000;
+const QUESTION_CHARS = 8_000;
 
 /** The answer to a request that nobody decides. */
 export const CANCELLED = { outcome: { outcome: "cancelled" } };
@@ -110,7 +111,9 @@ export class AcpRequests {
     const { asks, callId, name, tool } = given;
     const { sessionId } = run;
     if ([...this.#open.values()].filter((open) => open.sessionId === sessionId).length >= MOST_OPEN) return null;
-    const text = given.text.length > TEXT_CHARS ? `${given.text.slice(0, TEXT_CHARS)} …` : given.text;
+    if (asks === "permission" && given.text.length > PERMISSION_CHARS) return null;
+    const isLong = asks === "question" && given.text.length > QUESTION_CHARS;
+    const text = isLong ? `${given.text.slice(0, QUESTION_CHARS)} …` : given.text;
     const requestId = crypto.randomUUID();
     const about = tool === undefined ? {} : { tool };
     run.asked({ requestId, callId, tool: name, text });

@@ -63,7 +63,7 @@ const steps: Record<string, (rest: string) => unknown> = {
     say(`answered ${JSON.stringify(answer.result ?? answer.error)}`);
   },
   async asks(count) {
-    const permission = { title: "z".repeat(100_000), kind: "execute" };
+    const permission = { title: "z".repeat(30_000), kind: "execute" };
     const options = [{ optionId: "yes", kind: "allow_once", name: "Yes" }];
     const asked = Array.from({ length: Number(count) }, (_, index) =>
       ask("session/request_permission", {
@@ -75,6 +75,13 @@ const steps: Record<string, (rest: string) => unknown> = {
     const answered = await Promise.all(asked);
     const isAllowed = ({ result }: Fields) => JSON.stringify(result).includes("selected");
     say(`${answered.filter(isAllowed).length} allowed`);
+  },
+  async askslong(length) {
+    const rawInput = { command: `${"true; ".repeat(Number(length) / 6)}touch last` };
+    const options = [{ optionId: "yes", kind: "allow_once", name: "Yes" }];
+    const toolCall = { toolCallId: `long-${length}`, title: "Tidy up", kind: "execute", rawInput };
+    const { result } = await ask("session/request_permission", { sessionId: session, toolCall, options });
+    say(JSON.stringify(result));
   },
   refuse(megabytes) {
     throw { code: -32603, message: "w".repeat(Number(megabytes) * 1024 * 1024) };

@@ -97,10 +97,27 @@ describe("what it sends", () => {
     expect(await stage.run(["asks 500"], session)).toMatchObject({ result: expect.stringMatching(/^\d+ allowed$/) });
     stop();
     expect(Math.max(...seen.map(({ open }) => open))).toBeLessThanOrEqual(50);
-    expect(Math.max(...seen.map(({ text }) => text))).toBeLessThan(10_000);
+    expect(Math.max(...seen.map(({ text }) => text))).toBeLessThan(32_100);
     const { messages } = await stage.host.messages(session, { limit: 10, before: null });
     const names = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool" ? [part.name] : [])));
     expect(names.every((name) => name.length <= 80)).toBe(true);
+  });
+
+  check("nobody is asked to allow a command without its end", async () => {
+    const session = await stage.session();
+    const shown: string[] = [];
+    const stop = stage.host.onEvent(async (event) => {
+      if (event.type !== "session.asked" || event.sessionId !== session) return;
+      shown.push(event.text);
+      await stage.host.answer(session, event.requestId, { kind: "permission", decision: "once", message: null });
+    });
+    expect(await stage.run(["askslong 12000"], session)).toMatchObject({ result: expect.stringContaining("selected") });
+    expect(shown).toEqual([expect.stringContaining("touch last")]);
+    expect(await stage.run(["askslong 60000"], session)).toMatchObject({
+      result: expect.stringContaining("cancelled"),
+    });
+    expect(shown).toHaveLength(1);
+    stop();
   });
 
   check("an error of any length is told in short", async () => {
