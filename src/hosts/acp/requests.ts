@@ -141,9 +141,16 @@ function isRejection(reply: Reply): boolean {
 /** A title may be the agent's own words: then the command comes first, since that is what is allowed. */
 function permissionText({ toolCall }: AcpPermission, name: string): string {
   const { title, rawInput } = toolCall;
-  const { command } = recordOf(rawInput);
-  if (typeof command === "string" && !(title ?? "").includes(command)) return title ? `${command} (${title})` : command;
+  const command = commandOf(rawInput);
+  if (command !== null && !(title ?? "").includes(command)) return title ? `${command} (${title})` : command;
   return title ?? `${name} ${JSON.stringify(rawInput ?? {})}`;
+}
+
+/** Some agents give a command word by word. Null if there is none. */
+function commandOf(input: unknown): string | null {
+  const { command } = recordOf(input);
+  if (Array.isArray(command)) return command.join(" ");
+  return typeof command === "string" ? command : null;
 }
 
 /** Null if it is a permission. */
@@ -161,9 +168,8 @@ function questionsOf({ _meta, toolCall }: AcpPermission): string[] | null {
  */
 function subjectsOf({ toolCall }: AcpPermission): string[] {
   const input = recordOf(toolCall.rawInput);
-  const { command } = input;
-  if (toolCall.kind === "execute" && typeof command === "string") return [command];
-  if (toolCall.kind === "execute" && Array.isArray(command)) return [command.join(" ")];
+  const command = commandOf(input);
+  if (toolCall.kind === "execute" && command !== null) return [command];
   const values = Object.values(input).filter((value) => value !== undefined && value !== null);
   const subjects = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
   return subjects.length > 0 ? subjects : [toolCall.title ?? ""];

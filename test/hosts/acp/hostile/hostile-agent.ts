@@ -77,7 +77,7 @@ const steps: Record<string, (rest: string) => unknown> = {
     say(`${answered.filter(isAllowed).length} allowed`);
   },
   async askslong(length) {
-    const rawInput = { command: `${"true; ".repeat(Number(length) / 6)}touch last` };
+    const rawInput = { command: ["sh", "-c", `${"true; ".repeat(Number(length) / 6)}touch last`] };
     const options = [{ optionId: "yes", kind: "allow_once", name: "Yes" }];
     const toolCall = { toolCallId: `long-${length}`, title: "Tidy up", kind: "execute", rawInput };
     const { result } = await ask("session/request_permission", { sessionId: session, toolCall, options });
