@@ -14,13 +14,15 @@ export function changedFilesOf(repo: RepoDiff): ChangedFile[] {
   for (const file of parseDiff(repo.diff)) {
     const known = parsed.get(file.path);
     // A file that became a link is removed and added under one name.
-    if (known) known.hunks.push(...file.hunks);
-    else parsed.set(file.path, file);
+    if (known) {
+      known.hunks.push(...file.hunks);
+      known.versions += file.versions;
+    } else parsed.set(file.path, file);
   }
   const named = repo.changed_files.map(({ path, from, insertions, deletions, binary, shown }): ChangedFile => {
-    const { hunks = [], change = from === null ? "changed" : "moved" } = parsed.get(path) ?? {};
+    const { hunks = [], versions = "", change = from === null ? "changed" : "moved" } = parsed.get(path) ?? {};
     parsed.delete(path);
-    return { path, from, change, isBinary: binary, hunks, insertions, deletions, shown };
+    return { path, from, change, isBinary: binary, versions, hunks, insertions, deletions, shown };
   });
   return [...named, ...[...parsed.values()].map((file) => ({ ...file, shown: "whole" as const }))];
 }

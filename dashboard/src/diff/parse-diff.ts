@@ -24,6 +24,8 @@ export interface FileDiff {
   from: string | null;
   change: "added" | "removed" | "moved" | "changed";
   isBinary: boolean;
+  /** What git says of its modes and objects: it changes with every byte, also of what has no lines. */
+  versions: string;
   hunks: Hunk[];
   insertions: number;
   deletions: number;
@@ -58,6 +60,7 @@ function fileOf(head: string): FileDiff {
     from: before === after ? null : before,
     change: "changed",
     isBinary: false,
+    versions: "",
     hunks: [],
     insertions: 0,
     deletions: 0,
@@ -65,6 +68,7 @@ function fileOf(head: string): FileDiff {
 }
 
 function readHead(file: FileDiff, line: string): void {
+  if (/^(index|(old|new|new file|deleted file) mode) /.test(line)) file.versions += `${line}\n`;
   if (line.startsWith("new file mode")) file.change = "added";
   else if (line.startsWith("deleted file mode")) file.change = "removed";
   else if (line.startsWith("rename from ")) {

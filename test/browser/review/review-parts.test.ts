@@ -108,6 +108,22 @@ test("a file that changed again has another mark", () => {
   expect(mark(DIFF.replace("+new 1", "-new 1"))).not.toBe(mark(DIFF));
 });
 
+test("a file without lines that changed again has another mark, too", () => {
+  const [one, other] = ["1".repeat(40), "2".repeat(40)];
+  const marks = (rest: (blob: string) => string) => {
+    const mark = (blob: string) =>
+      parseDiff(`diff --git a/tool b/tool\n${rest(blob)}`)
+        .map(contentMark)
+        .join();
+    return [mark(one), mark(other)];
+  };
+  const binary = (blob: string) => `index ${"0".repeat(40)}..${blob}\nBinary files /dev/null and b/tool differ\n`;
+  const mode = (blob: string) => `old mode 100644\nnew mode ${blob === one ? "100755" : "120000"}\n`;
+  for (const rest of [binary, mode]) expect(new Set(marks(rest)).size).toBe(2);
+  // What is chosen so that the sums are the same still has another name.
+  expect(marks(binary)[0]).toStartWith(one.slice(0, 32));
+});
+
 test("hostile lines and names stay inside their quotes in a follow-up", () => {
   const comment = (fields: Partial<LineComment>): LineComment => {
     return { repo: "r", path: "a.ts", side: "after", line: 3, quote: "x", text: "Fix it.", ...fields };
