@@ -126,6 +126,17 @@ export function pageSuite(bed: StoreBed): void {
     }
   });
 
+  test("the end of a run is stored although its cost is no number", async () => {
+    const store = await bed.fresh();
+    for (const [id, cost] of [["none", Number.NaN] as const, ["endless", Number.POSITIVE_INFINITY] as const]) {
+      await create(store, id);
+      const progress = { ...noProgress(2_000), cost };
+      const outcome = await store.apply(id, { type: "run.completed", at: 2_000, run: 0, result: "", progress });
+      expect(outcome.changed).toBe(true);
+    }
+    expect((await store.tasks({ sort: "cost" })).total).toBe(2);
+  });
+
   test("tasks in folders with paths as long as a system allows are stored, and listed by folder", async () => {
     const store = await bed.fresh();
     // Not to be compressed.
