@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { kyselyFollowers } from "../../src/store/followers/kysely-followers.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import { sqliteDatabase } from "../../src/store/sqlite/sqlite-database.ts";
+import { fillBoard, sampleAttempt } from "../../src/testing/sample-board.ts";
 import { completed, create } from "../../src/testing/sample-task.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 
@@ -25,4 +26,20 @@ test("a follower is told of an end before it, although its process died after it
   await dying.add(follower, 3_000).catch(() => {});
   const claim = { messageId: "m", at: 10_000, graceMs: 1_000, sender: null };
   expect(await store.followers.claim(follower.client, claim)).toHaveLength(1);
+});
+
+test("nobody waits for an attempt that was removed before it had a task; one that had is still told", async () => {
+  const store = await sqliteStore({ directory: temporaryFolder() });
+  onTestFinished(() => store.close());
+  const follower = { handle: "a", client: "client:claude:s", way: "hook", callId: null } as const;
+  const removed = async () => {
+    await store.followers.add(follower, 1_000);
+    await store.board.removeAttempt("a");
+    return (await store.followers.open(follower.client)).length;
+  };
+  await fillBoard(store);
+  expect(await removed()).toBe(0);
+  await store.board.addAttempt(sampleAttempt("a"), [{ repoId: "r", targetBranch: "main" }]);
+  await create(store, "task", { parentSessionId: "", batchId: "a" });
+  expect(await removed()).toBe(1);
 });
