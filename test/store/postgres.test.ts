@@ -52,6 +52,15 @@ describe("postgres driver", () => {
     await expectMergesAdded(third, () => postgresStore({ connectionString, schema }));
   });
 
+  test("a damaged task does not fail the reads of others that are gathered with it", async () => {
+    const store = await postgresStore({ connectionString, schema: "damaged" });
+    for (const id of ["whole", "damaged"]) await create(store, id);
+    await asAdministrator("update damaged.tasks set progress = 'no json' where id = 'damaged'");
+    const read = await Promise.allSettled(["whole", "damaged"].map((id) => store.task(id)));
+    expect(read.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    await store.close();
+  });
+
   test("the search has an index; without the right to make one it finds the same", async () => {
     await asAdministrator("create database plain");
     await asAdministrator("create role plain login password 'password'");

@@ -42,13 +42,14 @@ export class Telemetry {
     const { instruments } = context;
     const reporter = new RunReporter({ ...context, pagesOf: (task) => this.#pagesOf(task) });
     this.store = observedStore(context.store, {
-      launched: ({ host }) => instruments.launched.add(1, { "asyncagents.host": host }),
+      launched: ({ host }) => this.#measure(() => instruments.launched.add(1, { "asyncagents.host": host })),
       ended: (task) => this.#report(reporter, task),
-      noticesSettled(state, notices, at) {
-        instruments.noticeMessages.add(1, { "asyncagents.notice.state": state });
-        if (state === "dropped") return;
-        for (const { createdAt } of notices) instruments.noticeDelay.record(Math.max(0, at - createdAt) / 1000);
-      },
+      noticesSettled: (state, notices, at) =>
+        this.#measure(() => {
+          instruments.noticeMessages.add(1, { "asyncagents.notice.state": state });
+          if (state === "dropped") return;
+          for (const { createdAt } of notices) instruments.noticeDelay.record(Math.max(0, at - createdAt) / 1000);
+        }),
       instanceEnded: (id) => this.#engines.delete(id),
     });
     instruments.live.addCallback(async (result) => {
@@ -76,6 +77,15 @@ export class Telemetry {
     });
     if (await settlesWithin(sent, { timeout: SEND_MS, clock: this.#context })) return;
     log.error("the last telemetry was not sent in time", {});
+  }
+
+  /** The SDK is the user's: whatever it throws, what was written is written, and its writer must not hear otherwise. */
+  #measure(measure: () => void): void {
+    try {
+      measure();
+    } catch (thrown) {
+      this.#context.log.error("something was not measured", { error: messageOf(thrown) });
+    }
   }
 
   #report(reporter: RunReporter, task: Task): void {

@@ -94,9 +94,11 @@ export async function removeAttemptsOf(
   await kysely.deleteFrom("follow_ups").where("session_id", "in", sessions).execute();
   await kysely.deleteFrom("board_sessions").where("attempt_id", "in", ids).execute();
   await kysely.deleteFrom("attempt_repos").where("attempt_id", "in", ids).execute();
-  // About an attempt that could not be set up; those about tasks go with these.
-  const ownNotices = kysely.selectFrom("notices").select("task_id").where("task_id", "in", ids);
-  await kysely.deleteFrom("followers").where("task_id", "in", ownNotices).execute();
+  // Those of attempts without a task, which nothing more is told about; those about tasks go with these.
+  const withoutTask = ids.where(({ not, exists, selectFrom }) =>
+    not(exists(selectFrom("tasks").select("tasks.id").whereRef("tasks.batch_id", "=", "attempts.id"))),
+  );
+  await kysely.deleteFrom("followers").where("task_id", "in", withoutTask).execute();
   await kysely.deleteFrom("notices").where("task_id", "in", ids).execute();
   await kysely.deleteFrom("attempts").where("id", "in", ids).execute();
 }

@@ -30,7 +30,11 @@ const UNSETTLED = ["pending", "sending"] as const;
 export function kyselyFollowers({ read, write }: { read: Run; write: Run }): FollowerRecords {
   return {
     async add(follower, at) {
-      await write((kysely) => insertFollower(kysely, follower));
+      // At once: whoever died in between would leave a follower that is never told of an end before it.
+      await write(async (kysely) => {
+        await insertFollower(kysely, follower);
+        await tellEnded(kysely, follower.handle, at);
+      });
       await write((kysely) => tellEnded(kysely, follower.handle, at));
     },
     get: (handle) => read((kysely) => readFollower(kysely, "task_id", handle)),
@@ -92,7 +96,7 @@ async function insertFollower(kysely: Kysely<Schema>, { handle, callId, ...rest 
     .execute();
 }
 
-/** In a transaction of its own, after the follower is stored: whoever ends a task from then on finds the follower. */
+/** Also after the follower is stored: a task that began and ended meanwhile could be locked by nobody. */
 async function tellEnded(kysely: Kysely<Schema>, handle: string, at: number): Promise<void> {
   const { run } = partsOfHandle(handle);
   const ids = await idsOf(kysely, handle);

@@ -13,7 +13,8 @@ export async function sortedLists(kysely: Kysely<Schema>, dialect: Dialect): Pro
   const index = (name: string, columns: string[]) => kysely.schema.createIndex(name).on("tasks").columns(columns);
   // What the other filters read comes last: an entry that does not pass them is skipped without its row.
   await index("tasks_by_host", ["host", "started_at", "created_seq", "status", "agent"]).execute();
-  const folder = dialect === "postgres" ? sql`directory collate "C"` : sql`directory`;
+  // PostgreSQL refuses rows whose index entry is longer than 2,704 bytes, and a path may have 4,096.
+  const folder = dialect === "postgres" ? sql`left(directory, 300) collate "C"` : sql`directory`;
   await kysely.schema
     .createIndex("tasks_by_directory")
     .on("tasks")

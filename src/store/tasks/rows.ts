@@ -191,7 +191,9 @@ export function changingColumns(task: Task) {
 /** Written when a run ends: while it goes on, nothing may change that an index of all tasks has. */
 function sortedColumns({ status, run, progress }: Task) {
   if (isLive(status) || run.endedAt === null) return { took: 0, cost: 0 };
-  return { took: Math.max(0, run.endedAt - run.startedAt), cost: progress.cost };
+  // Whatever a host counted, the end must be stored; JSON has null for what is no number.
+  const cost = Number.isFinite(progress.cost) ? progress.cost : 0;
+  return { took: Math.max(0, run.endedAt - run.startedAt), cost };
 }
 
 /** The columns that only change while a task is in the queue. */

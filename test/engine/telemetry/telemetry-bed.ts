@@ -6,6 +6,7 @@ import {
   InMemoryMetricExporter,
   MeterProvider,
   PeriodicExportingMetricReader,
+  type ViewOptions,
 } from "@opentelemetry/sdk-metrics";
 import {
   BasicTracerProvider,
@@ -32,6 +33,8 @@ export interface ReportingSide extends Side {
 export interface ReportingOptions extends SideOptions {
   /** False for an SDK that makes its own ids. */
   usesIds?: boolean;
+  /** What the user sets up for measurements. */
+  views?: ViewOptions[];
   /** Comes between the telemetry and the database. */
   under?(store: Store): Store;
 }
@@ -47,7 +50,7 @@ export async function reportingSide(world: World, options: ReportingOptions = {}
   const tracers = new BasicTracerProvider({ ...given, spanProcessors: [new SimpleSpanProcessor(spans)] });
   const values = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter: values });
-  const meters = new MeterProvider({ readers: [reader] });
+  const meters = new MeterProvider({ readers: [reader], views: options.views ?? [] });
   const logged: string[] = [];
   const note = (message: string) => logged.push(message);
   const telemetry = new Telemetry({

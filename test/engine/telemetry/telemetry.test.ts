@@ -3,6 +3,7 @@ import { SpanStatusCode } from "@opentelemetry/api";
 import { spanIdOf, traceIdOf } from "../../../src/engine/telemetry/trace-ids.ts";
 import { ask, call, fail, gate, say } from "../../../src/hosts/scripted/script.ts";
 import { AsyncAgentsError } from "../../../src/model/errors.ts";
+import { create } from "../../../src/testing/sample-task.ts";
 import { callerOf, ended, launch, newWorld, notices, when } from "../engine-bed.ts";
 import { below, ms, reportingSide, spanOf } from "./telemetry-bed.ts";
 
@@ -43,6 +44,21 @@ describe("a run that ended", () => {
       expect(ms(endTime)).toBeLessThanOrEqual(task.run.endedAt ?? 0);
     }
     expect(spans).toHaveLength(3);
+  });
+
+  test("is told as ever, once, if the user's own part of the SDK throws", async () => {
+    const world = newWorld();
+    const process = () => {
+      throw new Error("a view failed");
+    };
+    const side = await reportingSide(world, { views: [{ instrumentName: "*", attributesProcessors: [{ process }] }] });
+    const parent = world.parent();
+    const task = await ended(side, await launch(side, parent, world.script(say("done"))));
+    expect(task.status).toBe("completed");
+    await notices(side, parent, "delivered", 1);
+    // A launch whose writer hears that it failed would be made again.
+    await create(side.telemetry.store, "direct");
+    expect(side.logged).toContain("something was not measured");
   });
 
   test("says nothing of what was written: no prompt, result, error, description or path", async () => {

@@ -126,6 +126,33 @@ export function pageSuite(bed: StoreBed): void {
     }
   });
 
+  test("the end of a run is stored although its cost is no number", async () => {
+    const store = await bed.fresh();
+    for (const [id, cost] of [["none", Number.NaN] as const, ["endless", Number.POSITIVE_INFINITY] as const]) {
+      await create(store, id);
+      const progress = { ...noProgress(2_000), cost };
+      const outcome = await store.apply(id, { type: "run.completed", at: 2_000, run: 0, result: "", progress });
+      expect(outcome.changed).toBe(true);
+    }
+    expect((await store.tasks({ sort: "cost" })).total).toBe(2);
+  });
+
+  test("tasks in folders with paths as long as a system allows are stored, and listed by folder", async () => {
+    const store = await bed.fresh();
+    // Not to be compressed.
+    const part = (count: number) => Array.from({ length: count }, () => `/${crypto.randomUUID()}`).join("");
+    const above = part(50);
+    const below = above + part(55);
+    await create(store, "above", { directory: above });
+    await create(store, "below", { directory: below });
+    await create(store, "beside", { directory: `${above}-2` });
+    const listed = async (directory: string) =>
+      (await store.selectTasks({ directory, order: "oldest" })).tasks.map(({ id }) => id);
+    expect(await listed(above)).toEqual(["above", "below"]);
+    expect(await listed(below)).toEqual(["below"]);
+    expect(await listed(above.slice(0, 37))).toEqual(["above", "below", "beside"]);
+  });
+
   test("words are found in any order, in the description, the id and the newest error", async () => {
     const store = await bed.fresh();
     await create(store, "ses_17AbC", { description: "Translate the README" });
