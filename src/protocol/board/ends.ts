@@ -41,7 +41,7 @@ export const endOperations = {
   }),
   next_ends: boardOperation({
     title: "Wait for ends that a session has to be told",
-    role: "launch",
+    role: null,
     description: "For hooks of Claude Code: claims what has ended and was not told yet, or waits for it.",
     isReceipt: true,
     input: z.object({
@@ -74,7 +74,7 @@ export const endOperations = {
   }),
   hear_ends: boardOperation({
     title: "Note that ends were told",
-    role: "launch",
+    role: null,
     description: "Says that a session has read what was claimed for it, or the results of tasks.",
     isReceipt: true,
     input: z.object({

@@ -72,7 +72,12 @@ describe("each operation", () => {
       return isBoard ? !(OPERATIONS[name] as { readOnly?: boolean }).readOnly : addressOf(name).method !== "GET";
     });
     expect(changing).toEqual([]);
-    expect(NAMES.filter((name) => OPERATIONS[name].role === null)).toEqual(["pageToken", "attach"]);
+    expect(NAMES.filter((name) => OPERATIONS[name].role === null)).toEqual([
+      "pageToken",
+      "attach",
+      "next_ends",
+      "hear_ends",
+    ]);
   });
 });
 
