@@ -3,6 +3,7 @@
  * when it is read or set.
  */
 import { onTestFinished } from "bun:test";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,6 +53,8 @@ export interface Side {
   host: ScriptedHost;
   store: Store;
   logged: string[];
+  /** Resolves when a line with that text is logged, or has been. */
+  untilLogged(text: string): Promise<void>;
   /** Dies as with kill -9: writes nothing more, and its host dies with it. */
   kill(): Promise<void>;
 }
@@ -101,7 +104,12 @@ export class World {
       },
     };
     const logged: string[] = [];
-    const context = this.#context(id, store, host, logged, options);
+    const lines = new EventTarget();
+    const note = (message: string, details?: object) => {
+      logged.push(`${message} ${JSON.stringify(details ?? {})}`);
+      lines.dispatchEvent(new Event("line"));
+    };
+    const context = this.#context(id, store, host, { info: note, error: note }, options);
     const { supervisor } = context;
     const engine = new Engine(context);
     const side: Side = {
@@ -111,6 +119,9 @@ export class World {
       host,
       store,
       logged,
+      async untilLogged(text) {
+        while (!logged.some((line) => line.includes(text))) await once(lines, "line");
+      },
       kill: async () => {
         this.#dead.add(id);
         scripted.crash();
@@ -159,13 +170,9 @@ export class World {
     return this.messages(parentSessionId).filter((message) => message.role === "assistant").length;
   }
 
-  #context(id: string, store: Store, host: Host, logged: string[], options: SideOptions): EngineContext {
+  #context(id: string, store: Store, host: Host, log: Log, options: SideOptions): EngineContext {
     let ids = 0;
     const settings = { ...DEFAULT_SETTINGS, pollMs: NEVER, ...options.settings };
-    const log: Log = {
-      info: (message, details) => logged.push(`${message} ${JSON.stringify(details ?? {})}`),
-      error: (message, details) => logged.push(`${message} ${JSON.stringify(details ?? {})}`),
-    };
     const isAlive = ({ id: other }: Instance) => !this.#dead.has(other) && !this.#heldForDead.has(other);
     const { pollMs } = settings;
     const { beatMs = NEVER, opener } = options;

@@ -104,9 +104,7 @@ test("a parent that has gone on is woken once, although that it was told could n
   let failed = 0;
   faults.write = () => (sent.length > 1 && ++failed === 1 ? "failed" : "answered");
   await wake(side, parent);
-  await eventually(side.store, async () =>
-    side.logged.some((line) => line.includes("could not be delivered")) ? true : null,
-  );
+  await side.untilLogged("could not be delivered");
   await side.engine.handles({
     sessionId: parent,
     messageId: "msg_again",
