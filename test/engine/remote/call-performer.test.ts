@@ -73,9 +73,15 @@ test("a call that was withdrawn while its claim was on the way is not performed"
 
 test("a call that waits for room begins as soon as there is some, whatever made it", async () => {
   const refused = Promise.withResolvers<boolean>();
-  const bed = await performing((id, real) => (id === "call-49" ? refused.promise : real()));
+  const claimed = Promise.withResolvers<void>();
+  const bed = await performing((id, real) => {
+    if (id !== "call-49") return real();
+    claimed.resolve();
+    return refused.promise;
+  });
   for (let number = 0; number <= 50; number++) await bed.ask(`call-${String(number).padStart(2, "0")}`);
   await until(() => bed.begun.length === 49);
+  await claimed.promise;
   await bed.store.calls.remove("call-49", ["asked"]);
   // Nothing is written from here on.
   await Bun.sleep(200);
