@@ -3,7 +3,7 @@
  * continued. A claim counts as read where Claude Code itself put it into the conversation, and as taken where it waits
  * in its queue; what tools answered counts as neither. Reads the end of a large file only, and writes nothing.
  */
-import { open } from "node:fs/promises";
+import { constants, open } from "node:fs/promises";
 import { z } from "zod";
 import { messageOf } from "../../model/errors.ts";
 import { claimsIn } from "../../model/notifications/follower.ts";
@@ -80,7 +80,8 @@ function parsed(text: string): unknown {
 }
 
 async function* linesFromEnd(path: string): AsyncGenerator<Buffer> {
-  const file = await open(path, "r").catch(() => null);
+  // Without waiting: a pipe would never open, and is left alone below. No file means that nothing was told yet.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null);
   if (file === null) return;
   try {
     const about = await file.stat();

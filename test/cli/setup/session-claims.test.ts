@@ -79,3 +79,9 @@ test("what was read is never told again; the rest is, once nobody can be about t
   expect(verdictOn(undefined, alive)).toBe("lost");
   expect(verdictOn(undefined, { ...alive, sinceMs: 5_000 })).toBe("open");
 });
+
+test("a pipe in the place of a transcript holds up nobody", async () => {
+  const pipe = join(root, "pipe.jsonl");
+  expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
+  expect((await claimsOfSession(pipe, ["ntc_1"])).size).toBe(0);
+}, 10_000);
