@@ -113,11 +113,15 @@ const noticedLate: RunCheck = ({ machine }, task, { messageId, pauses }, endedAt
 };
 
 /** A stop that fails is tried again, until it succeeds or the run ends by itself. */
-const cancelledLate: RunCheck = ({ machine, promises }, { id, sessionId }, { number, outcome }, endedAt) => {
+const cancelledLate: RunCheck = ({ machine, promises }, { id, sessionId }, run, endedAt) => {
+  const { number, outcome, messageId, pauses } = run;
   const askedAt = promises.cancelled.get(`${id} ${number}`);
   if (askedAt === undefined) return null;
-  const tries = machine.work.stopsOf(sessionId).filter((at) => at > askedAt && at < endedAt);
-  const longest = [...tries, endedAt].reduce(
+  // Nobody has to stop an agent that is done by itself; only its end is not written yet. A paused run would go on.
+  const doneAt = pauses === null ? machine.work.of(messageId).endedAt : null;
+  const until = Math.max(askedAt, Math.min(endedAt, doneAt ?? endedAt));
+  const tries = machine.work.stopsOf(sessionId).filter((at) => at > askedAt && at < until);
+  const longest = [...tries, until].reduce(
     ({ ms, at }, next) => ({ ms: Math.max(ms, machine.troubles.calm(at, next)), at: next }),
     { ms: 0, at: askedAt },
   );
