@@ -4,7 +4,7 @@ import { createEngine } from "../../src/engine/create-engine.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { PERSON } from "../../src/engine/launch.ts";
 import { Supervisor } from "../../src/engine/supervisor.ts";
-import { gate, markerOf, say } from "../../src/hosts/scripted/script.ts";
+import { fail, gate, markerOf, say } from "../../src/hosts/scripted/script.ts";
 import { type ScriptedHost, scriptedHost } from "../../src/hosts/scripted/scripted-host.ts";
 import { ScriptedSessions } from "../../src/hosts/scripted/sessions.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
@@ -151,6 +151,22 @@ test("a run that ended unseen is left to the processes of its machine, which can
   expect((await two.store.task(task.id))?.status).toBe("running");
   await beside.engine.recover();
   expect((await two.store.task(task.id))?.run.result).toBe("done");
+}, 60_000);
+
+test("a run that waits for its provider, and whose machine is gone, is cancelled at once", async () => {
+  const [one, two] = [await sideOn("paused"), await sideOn("paused")];
+  one.host.script("p", [fail("limit reached", { returnMs: 3_600_000 }), say("unheard")]);
+  const request = { description: "p", prompt: markerOf("p"), agent: "general", fork: false, batch: null };
+  const task = await one.engine.launch(PERSON, request, await one.engine.checkLaunch(PERSON, request));
+  const stored = () => two.store.task(task.id);
+  await until(async () => (await stored())?.phase === "paused");
+  await one.engine.stop();
+  await two.engine.recover();
+  const paused = await stored();
+  expect(paused?.phase).toBe("paused");
+  if (paused) await two.engine.cancelTask(paused, "not needed");
+  await two.engine.recover();
+  expect((await stored())?.status).toBe("cancelled");
 }, 60_000);
 
 test("an instance that does not know whether its lease goes on prompts nothing until it does", async () => {

@@ -111,9 +111,10 @@ export class OrphanSweep {
     const machines = new Set(living.map(({ machine }) => machine));
     const known = this.#left;
     this.#left = new Map();
-    return tasks.filter(({ id, fence, machine, phaseDetail }) => {
-      // Nothing is lost before its time: its machine may be back by then.
-      if (phaseDetail?.kind === "paused" && this.#context.now() < phaseDetail.until + LEFT_MS) return false;
+    return tasks.filter(({ id, fence, machine, phaseDetail, cancelRequestedAt }) => {
+      // Nothing is lost before its time: its machine may be back by then. Nobody waits for one that is to be cancelled.
+      const isPaused = phaseDetail?.kind === "paused" && cancelRequestedAt === null;
+      if (isPaused && this.#context.now() < phaseDetail.until + LEFT_MS) return false;
       if (!machines.has(machine)) return true;
       const key = `${id} ${fence}`;
       const since = known.get(key) ?? at;
