@@ -181,8 +181,8 @@ export const LEASE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/launch.ts",
-        old: "if (!isOpen) throw launchClosed();",
-        new: "if (isOpen === null) throw launchClosed();",
+        old: "if (!(await transaction.closeLaunch(id, instance.id))) throw launchClosed();",
+        new: "await transaction.closeLaunch(id, instance.id);",
       },
     ],
   },

@@ -235,8 +235,8 @@ export const COMMAND_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/launch.ts",
-        old: "const isOpen = await transaction.closeLaunch(id, instance.id);",
-        new: "const isOpen = id !== null;",
+        old: "if (!(await transaction.closeLaunch(id, instance.id))) throw launchClosed();",
+        new: "if (id === null) throw launchClosed();",
       },
     ],
   },

@@ -187,12 +187,11 @@ export class Launcher {
   #create({ id, owner: _owner, at: _at, ...task }: Launch, sessionId: string): Promise<Transition> {
     const { store, now, instance } = this.#context;
     return store.write(async (transaction) => {
-      const isOpen = await transaction.closeLaunch(id, instance.id);
+      // Others took this process for dead and closed it: what it was for has been cleaned up, and the task that they
+      // made of its session may have gone on since.
+      if (!(await transaction.closeLaunch(id, instance.id))) throw launchClosed();
       const row = { ...task, id: sessionId, sessionId, owner: instance.id };
-      const created = await transaction.apply(sessionId, { type: "task.created", at: now(), task: row });
-      // Others took this process for dead and closed it: what it was for has been cleaned up.
-      if (!isOpen) throw launchClosed();
-      return created;
+      return transaction.apply(sessionId, { type: "task.created", at: now(), task: row });
     });
   }
 
