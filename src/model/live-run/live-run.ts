@@ -66,7 +66,7 @@ export interface PausedStage {
    * its next prompt is being stored.
    */
   state: "writing" | "stopping" | "unstopped" | "resting" | "coming" | "continuing";
-  /** What its session holds could not be read when it was stopped: the next poll reads it. */
+  /** What its session holds has not been read since it was stopped: each poll reads it, and no turn comes before. */
   isUnread?: true;
 }
 

@@ -42,15 +42,23 @@ const GO_ON: Record<PauseCause, string> = {
     "You showed no sign of life for a long time, so your last step was stopped. Go on where you stopped: look at what is done already, and avoid what hung.",
 };
 
-/** What the host says about a retry means a pause if the provider named a time that is too far away for the host. */
-export function pauseForRetry(run: LiveRun, retry: Omit<RetryingDetail, "kind">, at: Moment): RunStep | null {
+/**
+ * What the host says about a retry means a pause if the provider named a time that is too far away for the host. A run
+ * that may not wait that long is stopped, but only by a status call: an event may be late, and the run have its answer.
+ */
+export function pauseForRetry(
+  run: LiveRun,
+  retry: Omit<RetryingDetail, "kind">,
+  source: "event" | "status",
+  at: Moment,
+): RunStep | null {
   const { until, reason } = retry;
   if (until === undefined || until - at.wall <= run.limits.hostWaitMs) return null;
   if (run.stage.name !== "working" || run.cancelReason !== null || !isWanted(run)) return null;
   // What a person is asked stays open.
   if (openRequest(run) !== null) return null;
   const breach = quotaBreach({ until, at: at.wall, reason, before: run.pauses }, run.limits);
-  if (breach !== null) return stop(run, { outcome: "error", error: breach }, at);
+  if (breach !== null) return source === "status" ? stop(run, { outcome: "error", error: breach }, at) : null;
   return enterPause(run, { cause: "quota", until, reason }, at);
 }
 
@@ -127,11 +135,9 @@ function halt(run: LiveRun, stage: PausedStage): RunStep {
 export function halted(run: LiveRun, isStopped: boolean): RunStep {
   const { stage } = run;
   if (stage.name !== "paused" || stage.state !== "stopping") return unchanged(run);
-  const state = isStopped ? "resting" : "unstopped";
-  return {
-    run: { ...run, stage: { ...stage, state } },
-    effects: isStopped ? [READ, { type: "rest" }, POLL_LATER] : [POLL_LATER],
-  };
+  if (!isStopped) return { run: { ...run, stage: { ...stage, state: "unstopped" } }, effects: [POLL_LATER] };
+  const resting: PausedStage = { ...stage, state: "resting", isUnread: true };
+  return { run: { ...run, stage: resting }, effects: [READ, { type: "rest" }, POLL_LATER] };
 }
 
 /**
@@ -159,7 +165,9 @@ export function pausedPoll(run: LiveRun, at: Moment): RunStep {
   if (stage.name !== "paused" || run.cancelReason !== null || !isWanted(run)) return unchanged(run);
   if (stage.state === "unstopped") return halt(run, stage);
   if (stage.state !== "resting") return unchanged(run);
-  if (at.wall < stage.until && at.awake < stage.dueAt) return { run, effects: stage.isUnread ? [READ] : [] };
+  // It may have its answer: it is not prompted again before that is known.
+  if (stage.isUnread) return { run, effects: [READ] };
+  if (at.wall < stage.until && at.awake < stage.dueAt) return unchanged(run);
   return { run: { ...run, stage: { ...stage, state: "coming" } }, effects: [{ type: "turn" }] };
 }
 

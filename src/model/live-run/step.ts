@@ -137,7 +137,7 @@ function reportedAtWork(
       // From a program that has died, it was only late.
       return busy({ ...run, idleHeardAt: null, announced: run.isHostDead ? run.announced : null }, at);
     case "session.retrying":
-      return pauseForRetry(run, input, at) ?? retry(run, input, at);
+      return pauseForRetry(run, input, "event", at) ?? retry(run, input, at);
     case "session.asked":
       return ask(run, input, at);
     case "session.answered":
@@ -185,7 +185,7 @@ function statusRead(
   const listed = seenAtWork(run, at);
   switch (status.state) {
     case "retrying":
-      return pauseForRetry(listed, status, at) ?? retry(listed, status, at);
+      return pauseForRetry(listed, status, "status", at) ?? retry(listed, status, at);
     case "busy":
       return busy(listed, at);
   }

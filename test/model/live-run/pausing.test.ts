@@ -35,6 +35,18 @@ test("a run that waited for its provider in a dead process waits on within its l
   }
 });
 
+test("a run that may not wait so long is stopped by a status call, not by an event, which may be late", () => {
+  const retry = { reason: "overloaded", count: 1, until: 3 * LIMITS.quotaMs };
+  const heard = after(sampleRun(), ...begun, { type: "session.retrying", ...retry });
+  expect([heard.run.phase, heard.run.stopping]).toEqual(["retrying", null]);
+  const over: Partial<Evidence> = { begun: true, worked: true, answer: { text: "Done." } };
+  expect(effectsOf(after(heard.run, shown("hint", over)))).toEqual(["completed: Done."]);
+  const status = { state: "retrying", ...retry } as const;
+  const read = after(heard.run, [30_000, { type: "status.read", status, askedAt: 29_000 }]);
+  expect(effectsOf(read)).toEqual(["abort stop"]);
+  expect(read.run.stopping?.verdict).toMatchObject({ outcome: "error" });
+});
+
 describe("a run that was over when the host's word of a retry paused it", () => {
   const retrying: RunInput = { type: "session.retrying", reason: "overloaded", count: 1, until: 600_000 };
   const paused = after(sampleRun(), ...begun, retrying);
@@ -47,13 +59,16 @@ describe("a run that was over when the host's word of a retry paused it", () => 
     expect(effectsOf(after(paused.run, ...halted, shown("pause", over)))).toEqual(["completed: Done."]);
   });
 
-  test("is read again by the next poll if its session could not be read, and until it goes on", () => {
+  test("is read by each poll until its session could be read, and does not go on before", () => {
     const failed = [...halted, unread];
+    expect(effectsOf(after(paused.run, ...halted, [700_000, polled]))).toEqual(["inspect pause"]);
     expect(effectsOf(after(paused.run, ...failed, polled))).toEqual(["inspect pause"]);
     expect(effectsOf(after(paused.run, ...failed, polled, shown("pause", over)))).toEqual(["completed: Done."]);
     expect(effectsOf(after(paused.run, ...failed, polled, shown("pause"), polled))).toEqual([]);
-    expect(effectsOf(after(paused.run, ...failed, [700_000, polled]))).toEqual(["turn"]);
-    const continuing: Happening[] = [...failed, [700_000, polled], { type: "turn.came" }];
+    expect(effectsOf(after(paused.run, ...failed, [700_000, polled]))).toEqual(["inspect pause"]);
+    const due: Happening[] = [...failed, shown("pause"), [700_000, polled]];
+    expect(effectsOf(after(paused.run, ...due))).toEqual(["turn"]);
+    const continuing: Happening[] = [...due, { type: "turn.came" }];
     expect(effectsOf(after(paused.run, ...continuing, shown("pause", over)))).toEqual([]);
   });
 
@@ -73,8 +88,8 @@ describe("a paused run that the host failed to stop for a budget, in which somet
   const error = { message: "limit", aborted: false, until: 60_000 };
   const due: Happening[] = [...begun, shown("hint", { begun: true, error })];
   const paused = after(sampleRun(), ...due);
-  const halted: Happening[] = [...written(paused), { type: "aborted", purpose: { name: "pause" } }, [120_000, polled]];
-  const coming = after(paused.run, ...halted);
+  const halted: Happening[] = [...written(paused), { type: "aborted", purpose: { name: "pause" } }, shown("pause")];
+  const coming = after(paused.run, ...halted, [120_000, polled]);
   const budgets = (breach: string | null): RunInput => ({ type: "budgets.read", budgets: { isTimed: false }, breach });
   const unstopped = (run: LiveRun, meanwhile: RunInput): LiveRun => {
     const stopping = after(run, budgets("stopped: used up")).run;

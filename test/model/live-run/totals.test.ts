@@ -60,7 +60,13 @@ class Driven {
     const error = { message: "limit reached", aborted: false, until: this.now.wall + waitMs };
     const evidence = { ...noEvidence(true), begun: true, error, progress: { ...noProgress(0), ...progress } };
     this.feed({ type: "inspected", purpose: { name: "hint" }, evidence });
-    return this.feed({ type: "aborted", purpose: { name: "pause" } });
+    return this.halted();
+  }
+
+  /** The host is stopped for the pause, and its session shows no end. */
+  halted(): this {
+    const purpose = { name: "pause" } as const;
+    return this.feed({ type: "aborted", purpose }, { type: "inspected", purpose, evidence: noEvidence(true) });
   }
 
   /** Its time has come: the next prompt is on its way. */
@@ -146,8 +152,10 @@ test("another process that takes up a paused run adds to what the first one stor
   const adopted = transition(task, { type: "task.adopted", at: now.wall, owner: "other" });
   if (!adopted.changed) throw new Error(adopted.reason);
   const other = new Driven(adopted.task, adoptPaused(adopted.task, LIMITS, { awake: 1_000, wall: 1_000 }).run);
-  other.pass(2 * HOUR).feed({ type: "poll.done", isWaiting: false }, { type: "aborted", purpose: { name: "pause" } });
   other
+    .pass(2 * HOUR)
+    .feed({ type: "poll.done", isWaiting: false })
+    .halted()
     .goOn()
     .feed({ type: "prompt.accepted" }, counted("b", 30, 0.2))
     .pass(3 * MINUTE)
