@@ -125,12 +125,15 @@ test("earlier messages load while scrolling up, and the position is kept", async
   const { page, problems } = await chromium.open(`${api.url}/tasks/${task.id}`);
   await isInView(page, MANY - 1);
   const answer = Promise.withResolvers<void>();
-  const asked = page.waitForRequest(/before=/);
+  let isAsked = false;
+  const asked = page.waitForRequest(/before=/).then(() => {
+    isAsked = true;
+  });
   await page.route(/before=/, async (route) => {
     await answer.promise;
     await route.continue();
   });
-  for (let turns = 0; turns < 60 && (await place(page, MANY - 98).count()) === 0; turns++) await scrollBy(page, -400);
+  for (let turns = 0; turns < 200 && !isAsked; turns++) await scrollBy(page, -400);
   await asked;
   const read = Number((await firstRead(page)).slice(4));
   const before = await topOf(page, read);

@@ -225,6 +225,18 @@ describe("text for terminals", () => {
     expect(Object.fromEntries(taskFields(task, plainPaints, Date.now())).agent).toStartWith("default on ");
   });
 
+  test("the time before a task began is shown apart from its work, unless it was too short to tell", () => {
+    const task = wireSample();
+    const since = Date.parse(task.run.startedAt);
+    const after = (ms: number) => new Date(since + ms).toISOString();
+    const fields = (waitedMs: number) => {
+      const run = { ...task.run, endedAt: after(waitedMs + 60_000) };
+      return Object.fromEntries(taskFields({ ...task, run, beganAt: after(waitedMs) }, plainPaints, since));
+    };
+    expect(fields(3_000)).toMatchObject({ waited: "3s before it began", took: "1m 00s" });
+    expect([fields(900).waited, fields(900).took]).toEqual([undefined, "1m 00s"]);
+  });
+
   test("a machine is shown with its name, if that is known", () => {
     const task = { ...wireSample(), machine: "mac_1" };
     const names = new Map([["mac_1", "tower"]]);
