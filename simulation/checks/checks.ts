@@ -109,7 +109,7 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
       const patience =
         WRITE_MS + (machine.places.isLost(machine.places.ofSession(task.sessionId) ?? "") ? LEASE_MS : 0);
       const isUnseen = !machine.areVisible && machine.troubles.calm(endedAt ?? 0, overAt) <= patience;
-      const isEnding = sentBy.some((name) => isEnded(machine, name, task.sessionId, endedAt ?? 0, overAt));
+      const isEnding = sentBy.some((name) => isEnded(machine, name, task.sessionId, endedAt ?? 0));
       const isLate = run.error === INTERRUPTED && ((endedAt ?? 0) > overAt || isUnseen || isEnding);
       const isTooLate = (begunAt ?? 0) > overAt || isLate || isUnknowable(machine, run, overAt);
       if (run.outcome === "completed") {
@@ -133,10 +133,10 @@ function isOthersAnswer({ work, ends }: Machine, { id }: Task, { number, message
   return readersEnds.includes("answered") && !sentBy.includes(ends.writerOf(id, number) ?? "");
 }
 
-/** Its own process was asked to end: it answered after that, or its session could not be read from then on. */
-function isEnded({ drained, work }: Machine, name: string, sessionId: string, endedAt: number, overAt: number) {
-  const from = drained.get(name);
-  return from !== undefined && (from <= endedAt || !work.wasRead(sessionId, endedAt, overAt));
+/** Its own process was asked to end: it answered after that, or its session could not be read in the time for that. */
+function isEnded(machine: Machine, name: string, sessionId: string, endedAt: number): boolean {
+  const from = machine.drained.get(name);
+  return from !== undefined && (from <= endedAt || !machine.couldKnow(name, sessionId, endedAt));
 }
 
 /** It came after the time for which its session is searched, or the session could not be read for so long. */

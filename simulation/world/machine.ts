@@ -4,6 +4,7 @@
  */
 
 import { LEASE_MS } from "../../src/engine/recovery/lease.ts";
+import { LOOK_MS } from "../../src/engine/runs/driver.ts";
 import { AsyncAgentsError, messageOf } from "../../src/model/errors.ts";
 import { type BeatingProcess, instanceJudge, type LeasedProcess, ownIdentity } from "../../src/process/liveness.ts";
 import type { Log } from "../../src/process/log.ts";
@@ -160,6 +161,15 @@ export class Machine {
   ended(process: SimulatedProcess): void {
     this.drained.set(process.name, this.timeline.now);
     this.deaths.set(`${process.name}, which ends`, this.timeline.now);
+  }
+
+  /**
+   * Whether a process that was asked to end could know what had happened in a session by then. It reads for a while;
+   * then it writes that the run was interrupted, however long that takes.
+   */
+  couldKnow(name: string, sessionId: string, endedAt: number): boolean {
+    const from = this.drained.get(name);
+    return from !== undefined && this.work.wasRead(sessionId, endedAt, from + LOOK_MS);
   }
 
   /** Writes down what strikes a process or the whole machine. */

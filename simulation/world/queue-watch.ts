@@ -141,7 +141,7 @@ export class QueueWatch {
     const { ends, endedAt } = work.of(begun.messageId);
     const isCalm = troubles.calm(endedAt ?? 0, timeline.now) > WRITE_MS;
     // One that is asked to end has little time to read it.
-    const isUnread = drained.has(by.name) && !work.wasRead(begun.sessionId, endedAt ?? 0, timeline.now);
+    const isUnread = drained.has(by.name) && !this.#machine.couldKnow(by.name, begun.sessionId, endedAt ?? 0);
     const isReadable = begun.by.place === by.place && isCalm && !isUnread;
     if (ends.at(-1) === "answered" && isReadable) this.#break(`${taskId} was answered, and went back to the queue`);
     const isWorking = hosts.some(({ program }) => program.prompts.includes(begun.messageId));

@@ -31,7 +31,7 @@ import { Slots } from "./slots.ts";
 /** How long hosts may take to stop when this process ends; they end with it in any case. */
 const ABORT_MS = 3_000;
 /** How long a run that is interrupted is given to show that it has ended. */
-const LOOK_MS = 1_000;
+export const LOOK_MS = 1_000;
 /** How many runs are checked at a time. */
 const LOOKS_AT_ONCE = 8;
 
