@@ -6,6 +6,7 @@ import type { Run, Task } from "../../model/task.ts";
 import { clamp } from "../clamp.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import type { Schema } from "../schema.ts";
+import { among } from "../sql/among.ts";
 import { lock, lockAll } from "../sql/lock.ts";
 import { together } from "../sql/together.ts";
 import { RUN_COLUMNS, type RunRow, runOf, type TaskRow, taskOf, taskRowColumns, withNewestRun } from "./rows.ts";
@@ -49,7 +50,9 @@ export async function lockTasks(kysely: Kysely<Schema>, ids: readonly string[]):
 
 /** Those that exist, in any order. */
 export async function readTasksById(kysely: Kysely<Schema>, ids: readonly string[]): Promise<Task[]> {
-  const found = withNewestRun(kysely.selectFrom("tasks")).select(taskRowColumns(null)).where("tasks.id", "in", ids);
+  const found = withNewestRun(kysely.selectFrom("tasks"))
+    .select(taskRowColumns(null))
+    .where(among(kysely, "tasks.id", ids));
   return ((await found.execute()) as TaskRow[]).map(taskOf);
 }
 

@@ -1,6 +1,8 @@
 /** The transcripts on a database. Bounded by those who write them. */
-import type { Kysely } from "kysely";
+import type { Insertable, Kysely } from "kysely";
+import { preparedQuery } from "../compiled-query.ts";
 import type { Schema } from "../schema.ts";
+import { among } from "../sql/among.ts";
 import { lockAll } from "../sql/lock.ts";
 import { together } from "../sql/together.ts";
 import type { Transcript, TranscriptKind, TranscriptRecords } from "./records.ts";
@@ -19,16 +21,23 @@ async function putTranscripts(kysely: Kysely<Schema>, transcripts: readonly Tran
   const ids = [...new Set(transcripts.map(({ taskId }) => taskId))];
   const [, stored] = await together([
     lockAll(kysely, "task", ids),
-    kysely.selectFrom("tasks").select("id").where("id", "in", ids).execute(),
+    kysely
+      .selectFrom("tasks")
+      .select("id")
+      .where(among(kysely, "id", ids))
+      .execute(),
   ]);
   const known = new Set(stored.map(({ id }) => id));
-  const inOrder = transcripts.toSorted((one, other) => one.run - other.run).filter(({ taskId }) => known.has(taskId));
-  // One statement cannot change a row twice: the newest counts.
-  const newest = new Map(inOrder.map((each) => [`${each.kind} ${each.taskId}`, each]));
-  if (newest.size === 0) return;
-  await kysely
+  const rows = transcripts
+    .filter(({ taskId }) => known.has(taskId))
+    .map(({ taskId, ...fields }) => ({ task_id: taskId, ...fields }));
+  await together(rows.map((row) => putTranscript(kysely, row)));
+}
+
+const putTranscript = preparedQuery<Insertable<Schema["transcripts"]>>((kysely, row) =>
+  kysely
     .insertInto("transcripts")
-    .values([...newest.values()].map(({ taskId, ...fields }) => ({ task_id: taskId, ...fields })))
+    .values(row)
     .onConflict((conflict) =>
       conflict
         .columns(["task_id", "kind"])
@@ -38,9 +47,8 @@ async function putTranscripts(kysely: Kysely<Schema>, transcripts: readonly Tran
           at: ref("excluded.at"),
         }))
         .whereRef("transcripts.run", "<=", "excluded.run"),
-    )
-    .execute();
-}
+    ),
+);
 
 async function readTranscript(
   kysely: Kysely<Schema>,
