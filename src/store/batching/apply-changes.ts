@@ -15,9 +15,9 @@ import { isSteering } from "../../model/steering.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { type Applied, type Transition, transition } from "../../model/transition.ts";
 import { beginsOrEnds } from "../board/work-item-moves.ts";
-import { addFollowerNotice, isForFollower } from "../followers/kysely-followers.ts";
+import { addFollowerNotices, isForFollower } from "../followers/kysely-followers.ts";
 import type { Lines } from "../queue/lines.ts";
-import { putInLines } from "../queue/queued-runs.ts";
+import { putInLines, rowInLine } from "../queue/queued-runs.ts";
 import type { Schema } from "../schema.ts";
 import { tryLock, tryLockShared } from "../sql/lock.ts";
 import { together } from "../sql/together.ts";
@@ -189,7 +189,7 @@ async function write(kysely: Kysely<Schema>, lines: Lines, decided: readonly Dec
   const begun = decided.filter(({ change }) => change.claim !== undefined);
   const notified = decided.filter(({ outcome }) => outcome.notice !== null);
   const followed = decided.filter(({ before, outcome }) => isForFollower(before, outcome.task));
-  const queued = decided.flatMap(({ change }) => (change.queued === undefined ? [] : [change.queued]));
+  const waiting = decided.flatMap(({ change: { queued } }) => (queued === undefined ? [] : [rowInLine(lines, queued)]));
   const changedRuns = decided.filter(({ before, outcome }) => before !== null && before.run !== outcome.task.run);
   const many = <Row>(rows: readonly Row[], run: () => Promise<unknown>) => (rows.length === 0 ? null : run());
   const runRows = (rows: readonly Decided[]) => ({
@@ -198,8 +198,8 @@ async function write(kysely: Kysely<Schema>, lines: Lines, decided: readonly Dec
   const spans = decided.flatMap(({ change: { id, event, spans } }) =>
     spans !== undefined && "run" in event && event.run !== undefined ? [spansRow(id, event.run, spans)] : [],
   );
-  const waiting = await putInLines(kysely, lines, queued);
   await together([
+    many(waiting, () => putInLines(kysely, lines, waiting)),
     many(withProgress, () => deleteProgress(kysely, { ids: idsOf(withProgress) })),
     writeEventsAndTasks(kysely, decided),
     many(decided.filter(isNew), () => insertRuns(kysely, runRows(decided.filter(isNew)))),
@@ -213,7 +213,12 @@ async function write(kysely: Kysely<Schema>, lines: Lines, decided: readonly Dec
     many(begun, () => beginQueued(kysely, { ids: idsOf(begun) })),
     many(ended, () => deleteQueued(kysely, { ids: idsOf(ended) })),
     many(notified, () => addNotices(kysely, notified)),
-    ...followed.map(({ outcome: { task }, change }) => addFollowerNotice(kysely, task, change.event.at)),
+    many(followed, () =>
+      addFollowerNotices(
+        kysely,
+        followed.map(({ outcome: { task }, change }) => ({ task, at: change.event.at })),
+      ),
+    ),
   ]);
 }
 

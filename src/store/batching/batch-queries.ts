@@ -192,6 +192,21 @@ export const lockParents = preparedQuery<Ids, { id: string; is_locked: boolean }
     .where(sql<boolean>`id = any(${ids})`),
 );
 
+/** What was said to runs. Of each task, that of the run at its place. */
+export const selectSteering = preparedQuery<Ids & { runs: readonly number[] }, RowOf<"steering">>(
+  (kysely, { ids, runs }) =>
+    kysely
+      .selectFrom("steering")
+      .innerJoin(
+        sql<{ id: string; number: number }>`unnest(${ids}::text[], ${runs}::double precision[])`.as<"given">(
+          sql`given(id, number)`,
+        ),
+        (join) => join.on(sql<boolean>`steering.task_id = given.id and steering.run = given.number`),
+      )
+      .selectAll("steering")
+      .orderBy("steering.number"),
+);
+
 export const selectRegistered = preparedQuery<Ids, { id: string }>((kysely, { ids }) =>
   kysely.selectFrom("instances").select("id").where(sql<boolean>`id = any(${ids})`),
 );

@@ -15,6 +15,7 @@ import { isLive, type Task } from "../../model/task.ts";
 import { lockItemOfAttempt } from "../board/attempt-writes.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import type { RowOf, Schema } from "../schema.ts";
+import { together } from "../sql/together.ts";
 import type { Notice } from "../store.ts";
 import { addNoticeTo, noticeOf } from "../tasks/notices.ts";
 import { lockTasks } from "../tasks/reads.ts";
@@ -63,19 +64,50 @@ async function addRunNotice(
   task: Pick<Task, "id" | "batchId" | "parentSessionId">,
   { run, at }: { run: number; at: number },
 ): Promise<void> {
-  // An attempt's id is the batch of its task.
-  const [follower] = await selectFollower(kysely, {
-    own: runHandle(task.id, run),
-    attempts: runHandle(task.batchId, run),
-  });
-  if (follower === undefined) return;
-  await addNoticeTo(kysely, task, { run, at, to: follower.client, kind: "ended", topic: "ended", wake: "now" });
+  const [own, attempts] = handlesOf(task, run);
+  const [follower] = await selectFollower(kysely, { own, attempts });
+  if (follower !== undefined) await tellFollower(kysely, task, { run, at, to: follower.client });
+}
+
+/** An attempt's id is the batch of its task. */
+function handlesOf({ id, batchId }: Pick<Task, "id" | "batchId">, run: number): [own: string, attempts: string] {
+  return [runHandle(id, run), runHandle(batchId, run)];
+}
+
+function tellFollower(
+  kysely: Kysely<Schema>,
+  task: Pick<Task, "id" | "batchId" | "parentSessionId">,
+  notice: { run: number; at: number; to: string },
+): Promise<void> {
+  return addNoticeTo(kysely, task, { ...notice, kind: "ended", topic: "ended", wake: "now" });
 }
 
 const selectFollower = preparedQuery<{ own: string; attempts: string }, { client: string }>(
   (kysely, { own, attempts }) =>
     kysely.selectFrom("followers").select("client").where("task_id", "in", [own, attempts]).limit(1),
 );
+
+const selectFollowers = preparedQuery<{ handles: readonly string[] }, Pick<RowOf<"followers">, "task_id" | "client">>(
+  (kysely, { handles }) =>
+    kysely.selectFrom("followers").select(["task_id", "client"]).where(sql<boolean>`task_id = any(${handles})`),
+);
+
+/** The same for the ends of several tasks. PostgreSQL only. */
+export async function addFollowerNotices(
+  kysely: Kysely<Schema>,
+  ended: readonly { task: Task; at: number }[],
+): Promise<void> {
+  const handles = ended.flatMap(({ task }) => handlesOf(task, task.run.number));
+  const rows = await selectFollowers(kysely, { handles });
+  const clients = new Map(rows.map(({ task_id, client }) => [task_id, client]));
+  await together(
+    ended.map(({ task, at }) => {
+      const run = task.run.number;
+      const to = handlesOf(task, run).flatMap((handle) => clients.get(handle) ?? [])[0];
+      return to === undefined ? null : tellFollower(kysely, task, { run, at, to });
+    }),
+  );
+}
 
 /** An attempt that could not be set up has no task: its notice has its own id. */
 export async function addSetupNotice(kysely: Kysely<Schema>, attemptId: string, at: number): Promise<void> {

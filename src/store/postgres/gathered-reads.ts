@@ -4,13 +4,14 @@
  * waits for the answer to another one.
  */
 import type { Kysely } from "kysely";
-import { selectChains, selectTasks } from "../batching/batch-queries.ts";
+import { selectChains, selectSteering, selectTasks } from "../batching/batch-queries.ts";
 import { chainsOf } from "../budgets/budget-reads.ts";
 import type { Database } from "../database.ts";
 import type { Schema } from "../schema.ts";
 import { storableText } from "../storable.ts";
 import type { Store } from "../store.ts";
 import { taskOf } from "../tasks/rows.ts";
+import { steeringOf } from "../tasks/steering.ts";
 
 const MOST_IDS = 100;
 
@@ -22,8 +23,17 @@ export function withGatheredReads(store: Store, { read }: Pick<Database, "read">
     return new Map(rows.map((row) => [row.id, row]));
   });
   const chains = gathered(async (kysely, ids) => chainsOf(await selectChains(kysely, { ids })));
+  const steering = gathered(async (kysely, keys) => {
+    const asked = keys.map((key) => JSON.parse(key) as [id: string, run: number]);
+    const rows = await selectSteering(kysely, { ids: asked.map(([id]) => id), runs: asked.map(([, run]) => run) });
+    return Map.groupBy(rows, ({ task_id, run }) => JSON.stringify([task_id, run]));
+  });
   return {
     ...store,
+    async steering(id, run) {
+      if (run === undefined) return store.steering(id);
+      return ((await steering(JSON.stringify([storableText(id), run]))) ?? []).map(steeringOf);
+    },
     async task(id) {
       const row = await tasks(id);
       // Here, so that a damaged row fails only for those who asked for it.

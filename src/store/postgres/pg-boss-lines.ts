@@ -46,22 +46,19 @@ export function pgBossLines({ schema, read }: Connections): Lines {
   };
   return withFolderLines({
     open: async (line) => (await start()).createQueue(line),
+    newTicket: () => randomUUID(),
     add: (kysely, line, runs) =>
       within(kysely, async (boss) => {
-        const jobs = runs.map(({ taskId, priority }) => ({ id: randomUUID(), data: { taskId }, priority }));
+        const jobs = runs.map(({ taskId, priority, ticket }) => ({ id: ticket, data: { taskId }, priority }));
         const made = (await boss.insert(line, jobs, { returnId: true })) ?? [];
         if (made.length !== jobs.length) throw new AsyncAgentsError("internal", `pg-boss did not queue in ${line}.`);
-        return jobs.map(({ id }) => id);
       }),
     take: (kysely, line, count) =>
       within(kysely, async (boss) => {
         const jobs = await boss.fetch<{ taskId: string }>(line, { batchSize: count });
-        if (jobs.length === 0) return [];
-        await boss.deleteJob(
-          line,
-          jobs.map(({ id }) => id),
-        );
-        return jobs.map(({ data }) => data.taskId);
+        const ids = jobs.map(({ id }) => id);
+        const isRemoved = ids.length === 0 ? Promise.resolve() : boss.deleteJob(line, ids).then(() => {});
+        return { taskIds: jobs.map(({ data }) => data.taskId), isRemoved };
       }),
     remove: (kysely, line, ticket) =>
       within(kysely, async (boss) => {

@@ -4,10 +4,11 @@
  * the row, as `queued-runs.ts` does.
  */
 import { type Kysely, sql } from "kysely";
-import { awaitsRunner } from "../../model/task.ts";
+import { awaitsRunner, type Task } from "../../model/task.ts";
 import type { Dialect } from "../database.ts";
 import { databaseTime } from "../database-time.ts";
 import type { RowOf, Schema } from "../schema.ts";
+import { among } from "../sql/among.ts";
 import { lock } from "../sql/lock.ts";
 import { together } from "../sql/together.ts";
 import { readTasksById } from "../tasks/reads.ts";
@@ -41,30 +42,59 @@ export async function claimRuns(
   if (served.size === 0) return [];
   // Those of all lines count for the limits.
   const expired = isLimited ? stored.map(({ line }) => line) : [...served.keys()];
-  await putBackExpired(kysely, tables, expired, request);
-  const room = new Room(request.limits, isLimited ? await atWork(kysely, stored) : []);
-  const taken: QueuedRow[] = [];
   const open = new Set(served.keys());
+  const [isChanged, waiting] = await together([
+    putBackExpired(kysely, tables, expired, request),
+    isLimited ? null : firstWaiting(kysely, [...open], request.count),
+  ]);
+  const room = new Room(request.limits, isLimited ? await atWork(kysely, stored) : []);
+  const taken: Taken = { rows: [], tasks: new Map() };
+  // What was put back waits, too.
+  let next = isChanged ? null : waiting;
   for (;;) {
     for (const [name, line] of served) if (room.for(line) <= 0) open.delete(name);
-    const missing = request.count - taken.length;
+    const missing = request.count - taken.rows.length;
     if (missing <= 0 || open.size === 0) break;
-    const heads = await firstWaiting(kysely, [...open], missing);
-    if (heads.length === 0) break;
+    const heads = next ?? (await firstWaiting(kysely, [...open], missing));
+    next = null;
     for (const [name, its] of Map.groupBy(heads, (head) => head)) {
       const line = served.get(name);
       const count = line === undefined ? 0 : Math.min(its.length, room.for(line));
-      const ids = count > 0 ? await tables.lines.take(kysely, name, count) : [];
-      const rows = await mark(kysely, tables.dialect, ids, request);
-      if (line !== undefined) room.add(line, rows.length);
-      taken.push(...rows);
+      const before = taken.rows.length;
+      const taking = count > 0 ? await take(kysely, tables, { line: name, count }, { request, taken }) : 0;
+      if (line !== undefined) room.add(line, taken.rows.length - before);
       // The others are being claimed at this moment, or there is no more room.
-      if (ids.length < its.length) open.delete(name);
+      if (taking < its.length) open.delete(name);
     }
     // Nobody else waited.
     if (heads.length < missing) break;
   }
-  return withTasks(kysely, taken, served);
+  return claimedRunsOf(taken, served);
+}
+
+/** Rows that are claimed now, and their tasks by id. */
+interface Taken {
+  rows: QueuedRow[];
+  tasks: Map<string, Task>;
+}
+
+/** Adds what the line gave to `taken`. Returns how many ids it gave: a row that does not wait any more is not claimed. */
+async function take(
+  kysely: Kysely<Schema>,
+  { lines, dialect }: QueueTables,
+  { line, count }: { line: string; count: number },
+  { request, taken }: { request: ClaimRequest; taken: Taken },
+): Promise<number> {
+  const { taskIds, isRemoved } = await lines.take(kysely, line, count);
+  if (taskIds.length === 0) return 0;
+  const [, rows, tasks] = await together([
+    isRemoved,
+    mark(kysely, dialect, taskIds, request),
+    readTasksById(kysely, taskIds),
+  ]);
+  taken.rows.push(...rows);
+  for (const task of tasks) taken.tasks.set(task.id, task);
+  return taskIds.length;
 }
 
 export async function extendClaim(
@@ -143,14 +173,14 @@ async function putBackExpired(
   tables: QueueTables,
   names: string[],
   { at, leaseMs }: Pick<ClaimRequest, "at" | "leaseMs">,
-): Promise<void> {
+): Promise<boolean> {
   const now = databaseTime(tables.dialect, at);
   const longest = sql<number>`${now} + ${Math.max(leaseMs, LONGEST_LEASE_MS)}`;
   const expired = claimedRuns(kysely)
-    .where("line", "in", names)
+    .where(among(kysely, "line", names))
     .where(({ or, eb }) => or([eb("claimed_until", "<", now), eb("claimed_until", ">", longest)]))
     .limit(MOST_EXPIRED);
-  await putBack(kysely, tables, expired);
+  return putBack(kysely, tables, expired);
 }
 
 /** The runner is gone: what it claimed and did not begin waits again, at once. */
@@ -158,29 +188,36 @@ export async function releaseClaimsOf(kysely: Kysely<Schema>, tables: QueueTable
   await putBack(kysely, tables, claimedRuns(kysely).where("claimed_by", "=", runner));
 }
 
+/** With the condition of its index, literally: that lets the databases choose it. */
 function claimedRuns(kysely: Kysely<Schema>) {
-  return kysely.selectFrom("queued_runs").select("task_id").where("state", "=", "claimed");
+  return kysely
+    .selectFrom("queued_runs")
+    .select("task_id")
+    .where(sql<boolean>`queued_runs.state <> 'waiting' and queued_runs.state = 'claimed'`);
 }
 
-/** Those that another transaction is changing are left out. */
+/** Those that another transaction is changing are left out. Returns whether there was any. */
 async function putBack(
   kysely: Kysely<Schema>,
   { dialect, lines }: QueueTables,
   claims: ReturnType<typeof claimedRuns>,
-): Promise<void> {
+): Promise<boolean> {
   const found = await (dialect === "postgres" ? claims.forUpdate().skipLocked() : claims).execute();
-  if (found.length === 0) return;
+  if (found.length === 0) return false;
   const rows = await kysely
     .updateTable("queued_runs")
     .set({ state: "waiting", claimed_by: null, claimed_until: null })
     .where(
-      "task_id",
-      "in",
-      found.map(({ task_id }) => task_id),
+      among(
+        kysely,
+        "task_id",
+        found.map(({ task_id }) => task_id),
+      ),
     )
     .returningAll()
     .execute();
   for (const row of rows) await putInLine(kysely, lines, row);
+  return true;
 }
 
 /** How many runs of each line are claimed or at work. One whose claim ran out and was not put back begins right now. */
@@ -200,8 +237,8 @@ async function firstWaiting(kysely: Kysely<Schema>, names: string[], count: numb
   const rows = await kysely
     .selectFrom("queued_runs")
     .select("line")
-    .where("state", "=", "waiting")
-    .where("line", "in", names)
+    .where(sql<boolean>`state = 'waiting'`)
+    .where(among(kysely, "line", names))
     .orderBy("priority", "desc")
     .orderBy("seq")
     .limit(count)
@@ -215,7 +252,6 @@ async function mark(
   ids: string[],
   { runner, leaseMs, at }: ClaimRequest,
 ): Promise<QueuedRow[]> {
-  if (ids.length === 0) return [];
   return kysely
     .updateTable("queued_runs")
     .set((row) => ({
@@ -224,21 +260,14 @@ async function mark(
       claimed_by: runner,
       claimed_until: sql<number>`${databaseTime(dialect, at)} + ${leaseMs}`,
     }))
-    .where("task_id", "in", ids)
+    .where(among(kysely, "task_id", ids))
     .where("state", "=", "waiting")
     .returningAll()
     .execute();
 }
 
-async function withTasks(
-  kysely: Kysely<Schema>,
-  taken: readonly QueuedRow[],
-  lines: ReadonlyMap<string, StoredLine>,
-): Promise<ClaimedRun[]> {
-  if (taken.length === 0) return [];
-  const ids = taken.map(({ task_id }) => task_id);
-  const tasks = new Map((await readTasksById(kysely, ids)).map((task) => [task.id, task]));
-  return taken.toSorted(byOrder).flatMap((row) => {
+function claimedRunsOf({ rows, tasks }: Taken, lines: ReadonlyMap<string, StoredLine>): ClaimedRun[] {
+  return rows.toSorted(byOrder).flatMap((row) => {
     const task = tasks.get(row.task_id);
     const line = lines.get(row.line);
     if (task === undefined || line === undefined || !awaitsRunner(task)) return [];

@@ -15,6 +15,7 @@ export function withFolderLines(others: Lines): Lines {
   const of = (line: string) => (line.startsWith(PREFIX) ? tableLines : others);
   return {
     open: (line) => of(line).open(line),
+    newTicket: (line) => of(line).newTicket(line),
     add: (kysely, line, runs) => of(line).add(kysely, line, runs),
     take: (kysely, line, count) => of(line).take(kysely, line, count),
     remove: (kysely, line, ticket) => of(line).remove(kysely, line, ticket),

@@ -3,9 +3,10 @@
  * retry, and leaves it when it ends. Also the lines: the different needs of runs. Does not claim.
  */
 import { createHash } from "node:crypto";
-import { type Insertable, type Kysely, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { preparedQuery } from "../compiled-query.ts";
 import type { RowOf, Schema } from "../schema.ts";
+import { together } from "../sql/together.ts";
 import { folderLine } from "./folder-lines.ts";
 import type { Lines } from "./lines.ts";
 import type { HostFolder, QueuedRun, RunNeeds, WaitingRun } from "./run-queue.ts";
@@ -13,6 +14,8 @@ import type { HostFolder, QueuedRun, RunNeeds, WaitingRun } from "./run-queue.ts
 export interface StoredLine extends RunNeeds {
   line: string;
 }
+
+type WaitingRow = Omit<RowOf<"queued_runs">, "seq">;
 
 const LINE_COLUMNS = ["line", "host", "model", "labels", "machine", "remote", "directory"] as const;
 
@@ -98,25 +101,34 @@ export async function holdAgain(kysely: Kysely<Schema>, lines: Lines, taskId: st
 }
 
 export async function addQueuedRun(kysely: Kysely<Schema>, lines: Lines, run: QueuedRun): Promise<void> {
-  const rows = await putInLines(kysely, lines, [run]);
-  for (const row of rows) await kysely.insertInto("queued_runs").values(row).execute();
+  const row = rowInLine(lines, run);
+  await putInLines(kysely, lines, [row]);
+  await kysely.insertInto("queued_runs").values(row).execute();
 }
 
-/** Puts runs into their lines. Returns the rows that say so, for the caller to insert. */
+/** For a run that is put into its line. */
+export function rowInLine(lines: Lines, run: QueuedRun): WaitingRow {
+  const line = lineOf(run);
+  return waitingRow(run, line, lines.newTicket(line));
+}
+
+/** Puts runs into their lines; the caller inserts their rows. */
 export async function putInLines(
   kysely: Kysely<Schema>,
   lines: Lines,
-  runs: readonly QueuedRun[],
-): Promise<Insertable<Schema["queued_runs"]>[]> {
-  const rows: Insertable<Schema["queued_runs"]>[] = [];
-  for (const [line, its] of Map.groupBy(runs, lineOf)) {
-    const tickets = await lines.add(kysely, line, its);
-    rows.push(...its.map((run, index) => waitingRow(run, line, tickets[index] ?? "")));
-  }
-  return rows;
+  rows: readonly Pick<WaitingRow, "line" | "task_id" | "priority" | "ticket">[],
+): Promise<void> {
+  const adding = [...Map.groupBy(rows, ({ line }) => line)].map(([line, its]) =>
+    lines.add(
+      kysely,
+      line,
+      its.map(({ task_id: taskId, priority, ticket }) => ({ taskId, priority, ticket })),
+    ),
+  );
+  await together(adding);
 }
 
-function waitingRow(run: QueuedRun, line: string, ticket: string): Insertable<Schema["queued_runs"]> {
+function waitingRow(run: QueuedRun, line: string, ticket: string): WaitingRow {
   return {
     task_id: run.taskId,
     line,
@@ -200,7 +212,8 @@ const selectFolders = preparedQuery<object, Pick<RowOf<"queue_lines">, "host" | 
 
 /** For a run whose row says that it waits. */
 export async function putInLine(kysely: Kysely<Schema>, lines: Lines, row: RowOf<"queued_runs">): Promise<void> {
-  const [ticket = ""] = await lines.add(kysely, row.line, [{ taskId: row.task_id, priority: row.priority }]);
+  const ticket = lines.newTicket(row.line);
+  await putInLines(kysely, lines, [{ ...row, ticket }]);
   if (ticket === row.ticket) return;
   await kysely.updateTable("queued_runs").set({ ticket }).where("task_id", "=", row.task_id).execute();
 }

@@ -6,7 +6,8 @@ import type { Lines } from "./lines.ts";
 
 export const tableLines: Lines = {
   async open() {},
-  add: async (_kysely, _line, runs) => runs.map(() => ""),
+  newTicket: () => "",
+  async add() {},
   async take(kysely, line, count) {
     const rows = await kysely
       .selectFrom("queued_runs")
@@ -17,7 +18,7 @@ export const tableLines: Lines = {
       .orderBy("seq")
       .limit(count)
       .execute();
-    return rows.map(({ task_id }) => task_id);
+    return { taskIds: rows.map(({ task_id }) => task_id), isRemoved: Promise.resolve() };
   },
   async remove() {},
   async close() {},

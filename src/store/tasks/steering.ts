@@ -23,7 +23,7 @@ type Row = RowOf<"steering">;
 /** False if the event does not fit the message's state: then nothing is written. */
 export async function applySteering(kysely: Kysely<Schema>, taskId: string, event: SteeringEvent): Promise<boolean> {
   const [row] = await selectMessage(kysely, { id: event.id });
-  const known = row === undefined ? null : messageOf(row);
+  const known = row === undefined ? null : steeringOf(row);
   const message = known !== null && known.taskId !== taskId ? null : steered(known, taskId, event);
   if (message === null) return false;
   if (known !== null) {
@@ -61,12 +61,12 @@ export async function settleSteering(kysely: Kysely<Schema>, { id: taskId }: Tas
 
 export async function readSteering(kysely: Kysely<Schema>, taskId: string, run?: number): Promise<SteeringMessage[]> {
   const rows = run === undefined ? await selectNewest(kysely, { taskId }) : await selectRun(kysely, { taskId, run });
-  return (run === undefined ? rows.toReversed() : rows).map(messageOf);
+  return (run === undefined ? rows.toReversed() : rows).map(steeringOf);
 }
 
 export async function readSteeringMessage(kysely: Kysely<Schema>, id: string): Promise<SteeringMessage | null> {
   const [row] = await selectMessage(kysely, { id });
-  return row === undefined ? null : messageOf(row);
+  return row === undefined ? null : steeringOf(row);
 }
 
 const selectMessage = preparedQuery<{ id: string }, Row>((kysely, { id }) =>
@@ -114,7 +114,7 @@ function changingColumns({ id, state, messageId, reason, sentAt, settledAt }: St
   return { id, state, message_id: messageId, reason, sent_at: sentAt, settled_at: settledAt };
 }
 
-function messageOf(row: Row): SteeringMessage {
+export function steeringOf(row: Row): SteeringMessage {
   const { id, text, reason } = row;
   const times = { acceptedAt: row.accepted_at, sentAt: row.sent_at, settledAt: row.settled_at };
   const state = row.state as SteeringState;
