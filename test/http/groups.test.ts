@@ -106,4 +106,31 @@ describe("the runs of a task", () => {
     expect([runs.length, runs[0]?.number, runs.at(-1)?.number]).toEqual([200, 205, 6]);
     expect(await failureOf(api.ask("/v1/tasks/none/runs"))).toMatchObject({ status: 404, code: "task_not_found" });
   });
+
+  test("the timeline of many runs has fewer spans of each", async () => {
+    const api = await startApi();
+    const spans = Array.from({ length: 200 }, (_, index) => {
+      return {
+        kind: "call",
+        name: "bash",
+        from: 10 * index,
+        to: 10 * index + 5,
+        count: 1,
+        failed: 0,
+        busyMs: 5,
+      } as const;
+    });
+    const ids = Array.from({ length: 110 }, (_, index) => `t${index}`);
+    for (const id of ids) {
+      await create(api.store, id, { batchId: "bat" });
+      await api.store.apply(id, completed(3000), undefined, spans);
+    }
+    const runs = (await jsonOf(api.ask("/v1/spans?group=bat"))) as { spans: { count: number }[] }[];
+    expect(runs).toHaveLength(110);
+    const counts = runs.map((run) => run.spans.length);
+    expect([Math.min(...counts) > 50, Math.max(...counts) <= 181]).toEqual([true, true]);
+    expect(runs[0]?.spans.reduce((sum, { count }) => sum + count, 0)).toBe(200);
+    const own = (await jsonOf(api.ask("/v1/spans?task=t0"))) as { spans: unknown[] }[];
+    expect(own[0]?.spans).toHaveLength(200);
+  }, 30_000);
 });

@@ -7,7 +7,6 @@ import { Icon } from "../parts/icons.tsx";
 import { Link } from "../routing/link.tsx";
 import { boardPath, type Route } from "../routing/route.ts";
 import { Allowed } from "../session/allowed.tsx";
-import { useCaller } from "../session/session.ts";
 import { SignedIn } from "../session/signed-in.tsx";
 import { Bell } from "./bell.tsx";
 import { ConnectionDot } from "./connection-banner.tsx";
@@ -25,8 +24,6 @@ interface TopBarProps {
 }
 
 export function TopBar({ route, connection, onLaunch, onShortcuts, onPalette }: TopBarProps) {
-  // On a phone there is room for one of them.
-  const isSignedIn = useCaller()?.door === "token";
   return (
     <header className="flex h-13 shrink-0 items-center gap-1 border-b border-line bg-surface px-3 sm:px-5">
       <Link href="/" className="mr-2 flex items-center gap-2 rounded-md font-semibold tracking-tight sm:mr-4">
@@ -40,18 +37,16 @@ export function TopBar({ route, connection, onLaunch, onShortcuts, onPalette }: 
       </nav>
       <div className="ml-auto flex items-center gap-0.5">
         <ConnectionDot connection={connection} />
-        <span className="hidden sm:block">
-          <Button
-            weight="quiet"
-            className="w-8 px-0"
-            aria-label="Search tasks, pages and actions"
-            aria-keyshortcuts="Control+K Meta+K"
-            title="Search tasks, pages and actions (Ctrl K)"
-            onClick={onPalette}
-          >
-            <Icon name="search" />
-          </Button>
-        </span>
+        <Button
+          weight="quiet"
+          className="w-8 px-0"
+          aria-label="Search tasks, pages and actions"
+          aria-keyshortcuts="Control+K Meta+K"
+          title="Search tasks, pages and actions (Ctrl K)"
+          onClick={onPalette}
+        >
+          <Icon name="search" />
+        </Button>
         <span className="hidden sm:block">
           <Button
             weight="quiet"
@@ -64,7 +59,8 @@ export function TopBar({ route, connection, onLaunch, onShortcuts, onPalette }: 
           </Button>
         </span>
         <Bell />
-        <span className={isSignedIn ? "max-[439px]:hidden" : undefined}>
+        {/* On a phone there is no room for it; the palette has the themes, too. */}
+        <span className="hidden sm:block">
           <ThemeToggle />
         </span>
         <SignedIn />

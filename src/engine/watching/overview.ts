@@ -33,6 +33,9 @@ const GROUP_TASKS = 1000;
 const GROUP_RUNS = 5000;
 const RUNS = 200;
 const GROUP_SPANS = 1000;
+/** Of all runs together; each has its least. */
+const ALL_SPANS = 20_000;
+const LEAST_SPANS = 10;
 /** Upper bounds of the duration of runs, in ms, as people would group them. */
 const DURATION_BOUNDS = [1, 5, 15, 30, 60, 120, 300, 900, 3600].map((seconds) => seconds * 1000);
 
@@ -140,11 +143,15 @@ export class Overview {
     return courseOf(task, await this.#store.eventsOf(task.id, COURSE_TYPES));
   }
 
-  /** What the runs of a task or a batch spent their time on, newest run first, with at most that many spans each. */
+  /**
+   * What the runs of a task or a batch spent their time on, newest run first, with at most that many spans each, and
+   * fewer where there are many runs.
+   */
   async spans(of: { taskId: string } | { batchId: string }, most: number): Promise<StoredSpans[]> {
     const limit = "taskId" in of ? RUNS : GROUP_SPANS;
     const runs = await this.#store.spans({ ...of, limit });
-    return runs.map((run) => ({ ...run, spans: coalesced(run.spans, most) }));
+    const each = Math.max(LEAST_SPANS, Math.min(most, Math.floor(ALL_SPANS / runs.length)));
+    return runs.map((run) => ({ ...run, spans: coalesced(run.spans, each) }));
   }
 
   async runs(id: string): Promise<Run[]> {

@@ -138,12 +138,34 @@ function isRejection(reply: Reply): boolean {
   return reply.kind === "permission" ? reply.decision === "reject" : reply.answers === null;
 }
 
-/** A title may be the agent's own words: then the command comes first, since that is what is allowed. */
+/** How much of a value is shown where an agent changes files: their new content may be long. */
+const CONTENT_CHARS = 2_000;
+
+/**
+ * A title may be the agent's own words, so people see what they allow: the command comes first; without one, everything
+ * that the title does not say follows it.
+ */
 function permissionText({ toolCall }: AcpPermission, name: string): string {
-  const { title, rawInput } = toolCall;
+  const { title, rawInput, kind } = toolCall;
+  const said = title ?? "";
   const command = commandOf(rawInput);
-  if (command !== null && !(title ?? "").includes(command)) return title ? `${command} (${title})` : command;
-  return title ?? `${name} ${JSON.stringify(rawInput ?? {})}`;
+  if (command !== null) return said.includes(command) ? said : title ? `${command} (${title})` : command;
+  const unsaid = Object.entries(recordOf(rawInput)).filter(
+    ([, value]) => value !== null && !said.includes(textOf(value)),
+  );
+  if (unsaid.length === 0) return title ?? name;
+  const shown = unsaid.map(([field, value]) => [field, kind === "edit" ? inShort(value) : value]);
+  return `${title ?? name} ${JSON.stringify(Object.fromEntries(shown))}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function inShort(value: unknown): unknown {
+  const text = textOf(value);
+  if (text.length <= CONTENT_CHARS) return value;
+  return `${text.slice(0, CONTENT_CHARS)} … (${text.length.toLocaleString("en")} characters)`;
 }
 
 /** Some agents give a command word by word. Null if there is none. */
@@ -171,7 +193,7 @@ function subjectsOf({ toolCall }: AcpPermission): string[] {
   const command = commandOf(input);
   if (toolCall.kind === "execute" && command !== null) return [command];
   const values = Object.values(input).filter((value) => value !== undefined && value !== null);
-  const subjects = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  const subjects = values.map(textOf);
   return subjects.length > 0 ? subjects : [toolCall.title ?? ""];
 }
 

@@ -3,8 +3,7 @@
  * it is much, and the page holds only the tasks that are being read.
  */
 import type { BackgroundTask } from "../../../../src/protocol/tasks.ts";
-import { costText } from "../../wording/amounts.ts";
-import { visibleText } from "../../wording/hidden-characters.ts";
+import { taskMarkdown } from "./task-markdown.ts";
 
 export const EXPORT_FORMATS = { jsonl: "JSON lines, for programs", markdown: "Markdown, for people" } as const;
 export type ExportFormat = keyof typeof EXPORT_FORMATS;
@@ -43,40 +42,4 @@ export class ExportFile {
     // The download has its own reference by then.
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   }
-}
-
-/** What agents wrote is in fences that it cannot close. */
-export function taskMarkdown(task: BackgroundTask): string {
-  const { progress } = task;
-  const facts = [
-    ["task", task.id],
-    ["status", task.status],
-    ["agent", [task.agent, task.model].filter(Boolean).join(" · ")],
-    ["host", task.host],
-    ["directory", task.directory],
-    ["started", task.startedAt],
-    ["ended", task.completedAt ?? ""],
-    ["tools", String(progress.toolCalls)],
-    ["cost", costText(progress.cost)],
-  ];
-  const lines = [`# ${oneLine(task.description)}`, ""];
-  for (const [name, value] of facts) if (value) lines.push(`- ${name}: ${oneLine(value)}`);
-  for (const [title, text] of [
-    ["Prompt", task.prompt],
-    ["Error", task.error],
-    ["Result", task.result],
-  ]) {
-    if (text) lines.push("", `## ${title}`, "", fenced(visibleText(text)));
-  }
-  return `${lines.join("\n")}\n\n`;
-}
-
-function oneLine(text: string): string {
-  return visibleText(text.replaceAll(/\s+/g, " ").trim());
-}
-
-function fenced(text: string): string {
-  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}\n${text.trimEnd()}\n${fence}`;
 }

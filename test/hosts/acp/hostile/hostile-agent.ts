@@ -83,6 +83,12 @@ const steps: Record<string, (rest: string) => unknown> = {
     const { result } = await ask("session/request_permission", { sessionId: session, toolCall, options });
     say(JSON.stringify(result));
   },
+  async asksfor(given) {
+    const options = [{ optionId: "yes", kind: "allow_once", name: "Yes" }];
+    const toolCall = { toolCallId: given.slice(0, 50), title: "Run the tests", ...JSON.parse(given) };
+    const { result } = await ask("session/request_permission", { sessionId: session, toolCall, options });
+    say(JSON.stringify(result));
+  },
   refuse(megabytes) {
     throw { code: -32603, message: "w".repeat(Number(megabytes) * 1024 * 1024) };
   },
