@@ -48,8 +48,9 @@ export class RunView {
   /** What the agent wrote last, once updates are left out; null before that. */
   #tail: string | null = null;
   #hasWorkedBeyond = false;
-  /** The call whose rejection or failure was the last thing that happened. */
+  /** What a person rejected, unless they said how to go on. */
   #rejected: { tool: string; message: string } | null = null;
+  readonly #rejectedCalls = new Set<string>();
   readonly #asked = new Map<string, { callId: string | null; tool: string }>();
   readonly #profile: AcpProfile;
 
@@ -168,7 +169,6 @@ export class RunView {
     const text = pieceText(update.content);
     if (text === "") return null;
     if (this.#isNote(update)) return this.#noteDown(text);
-    this.#rejected = null;
     addText(this.#answerFor(update, at).parts, "text", text);
     return "text";
   }
@@ -195,7 +195,9 @@ export class RunView {
     return answer;
   }
 
+  /** It goes on after a rejection. Without that, what the agent still wrote was on its way already. */
   #tell({ at, text }: { at: number; text: string }): void {
+    this.#rejected = null;
     const parts: MessagePart[] = [{ type: "text", text, hidden: true }];
     this.answers.push({ role: "user", at, endedAt: at, agentsId: undefined, parts });
   }
@@ -225,7 +227,7 @@ export class RunView {
 
   #settle(part: ToolPart, update: AcpUpdate, at: number): void {
     // A call that a person rejected stays rejected, whatever the agent calls that.
-    if (part.state === "error" && part.error !== null && this.#rejected !== null) return;
+    if (this.#rejectedCalls.has(part.callId)) return;
     const shown = this.#profile.toolOutput?.(update, part) ?? toolText(update.content) ?? undefined;
     if (update.status === "in_progress") part.state = "running";
     if (update.status === "completed" || update.status === "failed") {
@@ -245,6 +247,7 @@ export class RunView {
     const said = message === null ? `${reply} by a person` : `${reply} by a person: ${message}`;
     this.#rejected = { tool: asked.tool, message: said };
     const part = this.calls.get(asked.callId ?? "") ?? this.#newCall(asked.callId ?? requestId, asked.tool, at);
+    this.#rejectedCalls.add(part.callId);
     part.state = "error";
     part.error = said;
     part.output = null;

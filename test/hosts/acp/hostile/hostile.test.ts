@@ -147,6 +147,21 @@ describe("what it sends", () => {
     ]);
   });
 
+  check("what an agent still writes after a rejection does not hide where it stopped", async () => {
+    const session = await stage.session();
+    const stop = stage.host.onEvent((event) => {
+      if (event.type !== "session.asked" || event.sessionId !== session) return;
+      void stage.host.answer(session, event.requestId, { kind: "permission", decision: "reject", message: null });
+    });
+    const run = await stage.prompt(session, `asksfor ${JSON.stringify({ kind: "execute", rawInput: { cmd: "id" } })}`);
+    await stage.event("session.idle", session);
+    stop();
+    const { answer, stoppedAt } = await stage.host.inspect(session, run);
+    expect([answer, stoppedAt?.message]).toEqual([null, "rejected by a person"]);
+    const { messages } = await stage.host.messages(session, { limit: 10, before: null });
+    expect(JSON.stringify(messages)).toContain("cancelled");
+  });
+
   check("an error of any length is told in short", async () => {
     const verdict = await stage.run(["refuse 5"]);
     expect([verdict.outcome, "error" in verdict && verdict.error.length]).toEqual(["error", 10_000]);
