@@ -72,8 +72,8 @@ export const QUEUE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/store/queue/claims.ts",
-        old: "  if (found.length === 0) return;\n",
-        new: "  if (found.length >= 0) return;\n",
+        old: "  if (found.length === 0) return false;\n",
+        new: "  if (found.length >= 0) return false;\n",
       },
     ],
   },
