@@ -78,7 +78,7 @@ interface Taken {
   tasks: Map<string, Task>;
 }
 
-/** Adds what the line gave to `taken`. Returns how many ids it gave: a row that does not wait any more is not claimed. */
+/** Adds what the line gave to `taken`, and returns how many ids it gave: a row that does not wait is not claimed. */
 async function take(
   kysely: Kysely<Schema>,
   { lines, dialect }: QueueTables,
