@@ -41,7 +41,12 @@ export function placeFor(
     const message = `Only ${ACP_EXECUTOR} takes the name of an agent after a colon. Give ${JSON.stringify(named.agent)} as variant.`;
     throw new AsyncAgentsError("invalid_input", message, { details: { field: "executor" } });
   }
-  return { host, variant: wanted ?? named.agent.toLowerCase() };
+  const agent = named.agent.toLowerCase();
+  if (wanted !== null && wanted.toLowerCase() !== agent) {
+    const message = `${executor} names the agent ${agent}, and ${JSON.stringify(wanted)} is another one. Leave one of them out.`;
+    throw new AsyncAgentsError("invalid_input", message, { details: { field: "variant" } });
+  }
+  return { host, variant: agent };
 }
 
 function wireName(given: string): string {
@@ -92,15 +97,20 @@ export async function assertUsable(
   { host, variant, directory }: { host: string; variant: string | null; directory: string },
 ): Promise<void> {
   const found = (await context.executors(null)).find((each) => each.host === host);
-  const problem = found === undefined ? "it is not set up in this program" : found.problem;
-  if (problem !== null) {
-    const message = `${executorOf(host)} cannot be used: ${problem} list_executors says which can.`;
-    throw new AsyncAgentsError("host_unavailable", message, { details: { executor: executorOf(host) } });
-  }
+  const names = found?.conditions?.map(({ name }) => name) ?? [];
+  if (variant !== null && names.length > 0 && !names.includes(variant)) throw unknownVariant(variant, names);
+  // First, because it says how to get the very agent that was asked for.
   const agent = found?.conditions?.find(({ name }) => name === (variant ?? found.defaultAgent));
   if (agent && agent.problem !== null) {
     const details = { executor: acpExecutor(agent.name) };
-    throw new AsyncAgentsError("host_unavailable", `${agent.problem} list_executors says which can.`, { details });
+    throw new AsyncAgentsError("host_unavailable", `${agent.problem} list_executors lists what can be used.`, {
+      details,
+    });
+  }
+  const problem = found === undefined ? "it is not set up in this program." : found.problem;
+  if (problem !== null) {
+    const message = `${executorOf(host)} cannot be used: ${problem} list_executors lists what can be used.`;
+    throw new AsyncAgentsError("host_unavailable", message, { details: { executor: executorOf(host) } });
   }
   if (variant !== null) await assertVariant(context, { host, directory }, variant);
 }

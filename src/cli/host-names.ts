@@ -27,6 +27,6 @@ export function executorNamed(name: string = DEFAULT_HOST): string {
   if (executor) return executor;
   throw new AsyncAgentsError(
     "invalid_input",
-    `There is no host "${name.slice(0, 40)}". --host takes ${HOSTS.join(", ")}.`,
+    `There is no host "${name.slice(0, 40)}". --host takes ${HOSTS.join(", ")}, or acp:NAME for an ACP agent (asyncagents agents lists them).`,
   );
 }

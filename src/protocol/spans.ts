@@ -38,7 +38,7 @@ export const spanOperations = {
         most: wholeNumber
           .refine((value) => value >= 10 && value <= MOST_WORK_SPANS, `must be from 10 to ${MOST_WORK_SPANS}`)
           .default(MOST_WORK_SPANS)
-          .describe("how many spans a run has at most; fewer where more than 20,000 would be sent"),
+          .describe("how many spans a run has at most; fewer where there are more than 100 runs"),
       })
       .refine(({ task, group }) => (task === undefined) !== (group === undefined), "name a task or a group"),
     output: z.array(runSpansSchema),

@@ -183,7 +183,11 @@ describe("ls and show", () => {
     expect(await ids("--dir", away, "--until", "1h")).toBe("");
     expect(await ids("--dir", away, "--sort", "cost", "--reverse")).toBe(`${id}\n`);
     expect((await world.cli("ls", "--sort", "age")).err).toContain("--sort takes started, took, cost");
+    expect((await world.cli("ls", "--sort", "cost", "--dir", away)).out).toMatch(/ COST .*\n.* \$\d+\.\d{4} /);
     expect((await world.cli("ls", "--reverse")).err).toContain("--reverse needs --sort");
+    expect((await world.cli("ls", "--since", "1h", "--until", "2h")).err).toContain("--until is before --since");
+    expect((await world.cli("ls", id, "--host", "opencode")).err).toContain("Name tasks, or choose them by options");
+    expect((await world.cli("ls", "--host", "acp:codex", "--agent", "qwen")).err).toContain("name two agents");
     expect(await ids(id.slice(-8))).toBe(`${id}\n`);
     const { out } = await world.cli(
       "ps",
@@ -195,6 +199,7 @@ describe("ls and show", () => {
     expect(out).toBe("completed\tFar away 0\n");
     for (const words of [
       ["--since", "soon"],
+      ["--since", "2026-02-30"],
       ["--format", "{nope}"],
       ["--host", "other"],
     ])

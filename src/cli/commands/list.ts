@@ -23,6 +23,7 @@ export const listCommand: Command = {
   name: "ls",
   aliases: ["list", "ps", "status"],
   summary: "list tasks: live ones first, then the newest",
+  details: "With ids, or beginnings of ids, only those tasks.",
   operands: [{ name: "task", optional: true, repeated: true, completes: "task" }],
   options: {
     status: {
@@ -33,16 +34,16 @@ export const listCommand: Command = {
       completes: [...STATUSES, "live"],
     },
     agent: { value: "name", short: "a", summary: "only tasks of this agent" },
-    host: { value: "host", summary: "only tasks of this host", completes: HOSTS },
+    host: { value: "host", summary: "only tasks of this host, or of an ACP agent (acp:codex)", completes: HOSTS },
     dir: { value: "path", short: "C", summary: "only tasks in this folder and its subfolders", completes: "directory" },
-    since: { value: "time", summary: "only tasks that started in this period, for example 2h or 3d, or since a date" },
-    until: { value: "time", summary: "only tasks that started before this, for example 1h (ago), or a date" },
+    since: { value: "time", summary: "only tasks that started in this period (2h, 3d), or since a date (2026-11-18)" },
+    until: { value: "time", summary: "only tasks that started before this: 1h (ago), or a date (2026-11-18)" },
     sort: {
       value: "column",
-      summary: `${TASK_SORTS.join(", ")}; the largest first`,
+      summary: `${TASK_SORTS.join(", ")}; newest, longest, costliest or A first; live tasks took and cost 0`,
       completes: TASK_SORTS,
     },
-    reverse: { short: "r", summary: "with --sort: the smallest first" },
+    reverse: { short: "r", summary: "with --sort: the other way round" },
     search: { value: "text", summary: "only tasks with these words in their description, id or error" },
     limit: { value: "number", short: "l", summary: `maximum number (default ${DEFAULT_LIMIT})` },
     all: { summary: "list all" },
@@ -71,8 +72,8 @@ export const listCommand: Command = {
       }
       if (tasks.length === 0) return screen.hint(noTasks(given));
       const { width, paint } = screen;
-      for (const line of tableLines(taskTableColumns(paint, Date.now(), width), tasks, { width, paint }))
-        screen.line(line);
+      const columns = taskTableColumns(paint, Date.now(), width, given.text("sort") === "cost");
+      for (const line of tableLines(columns, tasks, { width, paint })) screen.line(line);
       if (total !== null && total > tasks.length) screen.hint(`${tasks.length} of ${total}; --all lists them all`);
       if (budgets !== "") screen.hint(budgets);
     });
@@ -85,20 +86,24 @@ export const listCommand: Command = {
 /** The named tasks, or those selected by the options. */
 async function chosenTasks(invocation: Invocation): Promise<Listing & { exitCode: number }> {
   const { arguments: given, connection, cwd } = invocation;
-  const [host, folder] = [given.text("host"), given.text("dir")];
+  const folder = given.text("dir");
   const filter = {
     status: statusesOf(given),
-    agent: given.text("agent"),
     search: given.text("search"),
-    host: host === undefined ? undefined : hostOf(executorNamed(host)),
+    ...placeOf(given),
     directory: folder === undefined ? undefined : folderOf(resolve(cwd, folder)),
     since: sinceOf(given.text("since"), Date.now()),
     until: sinceOf(given.text("until"), Date.now(), "--until"),
     ...orderOf(given),
   };
+  if (filter.since !== undefined && filter.until !== undefined && filter.until < filter.since)
+    throw new AsyncAgentsError("invalid_input", "--until is before --since. Swap them.");
+  const isNamed = given.operands.length > 0;
+  if (isNamed && isFiltered(given))
+    throw new AsyncAgentsError("invalid_input", "Name tasks, or choose them by options, not both.");
   const limit = given.flag("all") ? MAX_LISTED : (given.count("limit") ?? DEFAULT_LIMIT);
   const client = await connection.client();
-  if (given.operands.length === 0) return { ...(await fetchListing(client, filter, limit)), exitCode: EXIT.ok };
+  if (!isNamed) return { ...(await fetchListing(client, filter, limit)), exitCode: EXIT.ok };
   const { values, exitCode } = await eachOf(invocation, given.operands, (named) => resolveTask(client, named));
   return { tasks: values, total: null, exitCode };
 }
@@ -110,15 +115,30 @@ function orderOf(given: CommandArguments): { sort: TaskSort | undefined; order: 
     const message = `"${named.slice(0, 40)}" is not a column. --sort takes ${TASK_SORTS.join(", ")}.`;
     throw new AsyncAgentsError("invalid_input", message);
   }
-  if (!given.flag("reverse")) return { sort, order: undefined };
-  if (sort === undefined)
+  const isReverse = given.flag("reverse");
+  if (sort === undefined && isReverse)
     throw new AsyncAgentsError("invalid_input", "--reverse needs --sort, such as --sort started.");
-  return { sort, order: "asc" };
+  if (sort === undefined) return { sort, order: undefined };
+  const isText = sort === "description" || sort === "status";
+  return { sort, order: isText === isReverse ? "desc" : "asc" };
+}
+
+/** `acp:codex` is the host acp with its agent codex. */
+function placeOf(given: CommandArguments): { host: string | undefined; agent: string | undefined } {
+  const [named, agent] = [given.text("host"), given.text("agent")];
+  if (named === undefined) return { host: undefined, agent };
+  const [host, own] = hostOf(executorNamed(named)).split(":");
+  if (own !== undefined && agent !== undefined && agent !== own)
+    throw new AsyncAgentsError("invalid_input", `--host ${named} and --agent ${agent} name two agents. Leave one out.`);
+  return { host, agent: agent ?? own };
+}
+
+function isFiltered(given: CommandArguments): boolean {
+  return ["status", "agent", "search", "host", "dir", "since", "until"].some((name) => given.has(name));
 }
 
 function noTasks(given: CommandArguments): string {
-  const isFiltered = ["status", "agent", "search", "host", "dir", "since", "until"].some((name) => given.has(name));
-  return isFiltered ? "No matching tasks." : 'No tasks. Launch one: asyncagents run "prompt"';
+  return isFiltered(given) ? "No matching tasks." : 'No tasks. Launch one: asyncagents run "prompt"';
 }
 
 /** The path as the daemon knows it; a folder that is gone may still have tasks. */

@@ -10,7 +10,14 @@ export async function checkTelemetry({ configuration }: CheckContext): Promise<F
   if (module === undefined) return [];
   try {
     await loadSetup(module);
-    return [{ name: NAME, state: "ok", says: `on, set up by ${module}`, remedy: null }];
+    return [
+      {
+        name: NAME,
+        state: "ok",
+        says: `on; ${module} can be loaded, and the log says whether it started`,
+        remedy: null,
+      },
+    ];
   } catch (thrown) {
     const remedy = "Correct it, then: asyncagents restart. Tasks work without it.";
     return [{ name: NAME, state: "problem", says: messageOf(thrown), remedy }];

@@ -27,7 +27,7 @@ const LEAST_WAIT_MS = 1000;
 /** Below this width, what a task is about matters more than where it runs. */
 const NARROW = 100;
 
-export function taskTableColumns(paint: Paint, now: number, width: number): Column<BackgroundTask>[] {
+export function taskTableColumns(paint: Paint, now: number, width: number, hasCost = false): Column<BackgroundTask>[] {
   const columns: (Column<BackgroundTask> & { wideOnly?: boolean })[] = [
     { title: "ID", cell: ({ id }) => shortId(id) },
     {
@@ -39,6 +39,9 @@ export function taskTableColumns(paint: Paint, now: number, width: number): Colu
     { title: "AGENT", cell: ({ agent }) => agent, least: 7 },
     { title: "AGE", cell: ({ startedAt }) => shortDuration(now - Date.parse(startedAt)), right: true },
     { title: "TOOK", cell: (task) => longDuration(tookOf(task, now)), right: true },
+    ...(hasCost
+      ? [{ title: "COST", cell: ({ progress }: BackgroundTask) => `$${progress.cost.toFixed(4)}`, right: true }]
+      : []),
     { title: "TOOLS", cell: ({ progress }) => String(progress.toolCalls), right: true, wideOnly: true },
     { title: "DESCRIPTION", cell: (task) => describedWith(task, now), least: 12 },
   ];

@@ -3,7 +3,14 @@
  * of them at once, at most once in `pollMs`, since events may get lost. Decides nothing about a run: `step` in
  * src/model/live-run does. Invariant: it writes about a task only while the store says that this instance owns it.
  */
-import { type HostEvent, type OpenRequest, type Reply, replyText, replyWord } from "../../hosts/host.ts";
+import {
+  type HostEvent,
+  type HostStatus,
+  type OpenRequest,
+  type Reply,
+  replyText,
+  replyWord,
+} from "../../hosts/host.ts";
 import { keptTexts, type ReplyWord } from "../../model/answer.ts";
 import { costOf, priceOf } from "../../model/budgets/prices.ts";
 import { messageOf } from "../../model/errors.ts";
@@ -379,8 +386,12 @@ export class Driver {
     }
     try {
       const statuses = await host.statuses();
-      const read = (run: DrivenRun) =>
-        run.feed({ type: "status.read", status: statuses.get(run.sessionId) ?? null, askedAt });
+      const below = this.#retryingBelow(statuses);
+      const read = (run: DrivenRun) => {
+        const own = statuses.get(run.sessionId) ?? null;
+        const status = own?.state === "busy" ? (below.get(run.sessionId) ?? own) : own;
+        return run.feed({ type: "status.read", status, askedAt });
+      };
       await Promise.all([...this.#runs.values()].map(read));
     } catch (thrown) {
       this.#logFailure("the status call failed; the next poll tries again", thrown);
@@ -392,6 +403,16 @@ export class Driver {
       run.tell({ type: "poll.done", isWaiting: parents.has(run.sessionId) || run.isHeldUp });
     }
     this.#schedulePoll(false);
+  }
+
+  /** A session that waits for one below it is busy; that one's retry is what its run waits for. */
+  #retryingBelow(statuses: ReadonlyMap<string, HostStatus>): Map<string, HostStatus> {
+    const found = new Map<string, HostStatus>();
+    for (const [child, root] of this.#descendants) {
+      const status = statuses.get(child);
+      if (status?.state === "retrying") found.set(root, status);
+    }
+    return found;
   }
 
   /** Asks what is open and unknown; what was known before the list was read, and is not in it, was answered. */

@@ -7,6 +7,7 @@
 import { questionsText } from "../../model/questions.ts";
 import type { AskedTool } from "../../model/request-policy.ts";
 import { type HostEvent, type OpenRequest, type Reply, replyWord } from "../host.ts";
+import { permissionSubjects, permissionText } from "./permission-text.ts";
 import { type AcpElicitation, type AcpField, type AcpPermission, recordOf } from "./wire.ts";
 
 interface Asked extends OpenRequest {
@@ -71,7 +72,7 @@ export class AcpRequests {
     const questions = run.asksInPermissions ? questionsOf(asked) : null;
     const name = run.toolName(asked.toolCall);
     const text = questions ? questionsText(questions) : permissionText(asked, name);
-    const about = questions ? {} : { tool: { name, subjects: subjectsOf(asked) } };
+    const about = questions ? {} : { tool: { name, subjects: permissionSubjects(asked) } };
     const callId = asked.toolCall.toolCallId ?? null;
     const reply = await this.#ask(
       run,
@@ -138,43 +139,6 @@ function isRejection(reply: Reply): boolean {
   return reply.kind === "permission" ? reply.decision === "reject" : reply.answers === null;
 }
 
-/** How much of a value is shown where an agent changes files: their new content may be long. */
-const CONTENT_CHARS = 2_000;
-
-/**
- * A title may be the agent's own words, so people see what they allow: the command comes first; without one, everything
- * that the title does not say follows it.
- */
-function permissionText({ toolCall }: AcpPermission, name: string): string {
-  const { title, rawInput, kind } = toolCall;
-  const said = title ?? "";
-  const command = commandOf(rawInput);
-  if (command !== null) return said.includes(command) ? said : title ? `${command} (${title})` : command;
-  const unsaid = Object.entries(recordOf(rawInput)).filter(
-    ([, value]) => value !== null && !said.includes(textOf(value)),
-  );
-  if (unsaid.length === 0) return title ?? name;
-  const shown = unsaid.map(([field, value]) => [field, kind === "edit" ? inShort(value) : value]);
-  return `${title ?? name} ${JSON.stringify(Object.fromEntries(shown))}`;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function inShort(value: unknown): unknown {
-  const text = textOf(value);
-  if (text.length <= CONTENT_CHARS) return value;
-  return `${text.slice(0, CONTENT_CHARS)} … (${text.length.toLocaleString("en")} characters)`;
-}
-
-/** Some agents give a command word by word. Null if there is none. */
-function commandOf(input: unknown): string | null {
-  const { command } = recordOf(input);
-  if (Array.isArray(command)) return command.join(" ");
-  return typeof command === "string" ? command : null;
-}
-
 /** Null if it is a permission. */
 function questionsOf({ _meta, toolCall }: AcpPermission): string[] | null {
   const kinds = [_meta, toolCall._meta].map((meta) => recordOf(meta).qwenInteractionKind);
@@ -182,19 +146,6 @@ function questionsOf({ _meta, toolCall }: AcpPermission): string[] | null {
   const { questions } = recordOf(toolCall.rawInput);
   const texts = (Array.isArray(questions) ? questions : []).map((each) => String(recordOf(each).question ?? ""));
   return texts.length > 0 ? texts : [toolCall.title ?? "a question"];
-}
-
-/**
- * What the tool wants to run, change or open: all of it, since a rule that allows must fit everything. Without an
- * input, the title is all that is known.
- */
-function subjectsOf({ toolCall }: AcpPermission): string[] {
-  const input = recordOf(toolCall.rawInput);
-  const command = commandOf(input);
-  if (toolCall.kind === "execute" && command !== null) return [command];
-  const values = Object.values(input).filter((value) => value !== undefined && value !== null);
-  const subjects = values.map(textOf);
-  return subjects.length > 0 ? subjects : [toolCall.title ?? ""];
 }
 
 const CUSTOM = "_custom";

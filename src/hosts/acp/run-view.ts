@@ -205,6 +205,8 @@ export class RunView {
   #readCall(update: AcpUpdate, at: number): Seen {
     const { toolCallId: callId } = update;
     if (callId === undefined) return null;
+    // After a person's words, an agent may use the id of what was rejected for another call.
+    if (update.sessionUpdate === "tool_call" && this.#rejected === null) this.#rejectedCalls.delete(callId);
     const known = this.calls.get(callId);
     const part = known ?? this.#newCall(callId, this.toolName(update), at);
     part.title = update.title ?? part.title;
@@ -237,13 +239,18 @@ export class RunView {
     if (part.state === "error") {
       part.error = shown || part.output || rawText(update.rawOutput) || part.error || "failed";
       part.output = null;
-    } else if (shown !== undefined && shown !== "") part.output = shown;
+      return;
+    }
+    part.error = null;
+    if (shown !== undefined && shown !== "") part.output = shown;
     else if (part.state === "completed") part.output ??= rawText(update.rawOutput);
   }
 
   #readAnswer({ requestId, reply, message, at }: Extract<TranscriptLine, { type: "answered" }>): Seen {
     const asked = this.#asked.get(requestId);
-    if (asked === undefined || (reply !== "rejected" && reply !== "turned down")) return null;
+    const isRejected = reply === "rejected" || reply === "turned down";
+    if (!isRejected && reply !== null) this.#rejectedCalls.delete(asked?.callId ?? "");
+    if (asked === undefined || !isRejected) return null;
     const said = message === null ? `${reply} by a person` : `${reply} by a person: ${message}`;
     this.#rejected = { tool: asked.tool, message: said };
     const part = this.calls.get(asked.callId ?? "") ?? this.#newCall(asked.callId ?? requestId, asked.tool, at);

@@ -29,6 +29,11 @@ const STAGGER_MS = 60_000;
 const FIRST_GUESS_MS = 5 * 60_000;
 const LONGEST_GUESS_MS = 60 * 60_000;
 
+/** How long a run that is due is kept whose session cannot be read. */
+const UNREAD_MS = 30 * 60_000;
+const UNREADABLE =
+  "its session could not be read when it was to go on, so nobody knows what it had done; look at the session, then resume the task";
+
 interface Pause {
   cause: PauseCause;
   until: number;
@@ -166,7 +171,10 @@ export function pausedPoll(run: LiveRun, at: Moment): RunStep {
   if (stage.state === "unstopped") return halt(run, stage);
   if (stage.state !== "resting") return unchanged(run);
   // It may have its answer: it is not prompted again before that is known.
-  if (stage.isUnread) return { run, effects: [READ] };
+  if (stage.isUnread) {
+    if (at.awake < stage.dueAt + UNREAD_MS) return { run, effects: [READ] };
+    return end(run, { outcome: "error", error: UNREADABLE }, progressOf(run, at), at);
+  }
   if (at.wall < stage.until && at.awake < stage.dueAt) return unchanged(run);
   return { run: { ...run, stage: { ...stage, state: "coming" } }, effects: [{ type: "turn" }] };
 }

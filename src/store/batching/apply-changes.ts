@@ -199,7 +199,6 @@ async function write(kysely: Kysely<Schema>, lines: Lines, decided: readonly Dec
     spans !== undefined && "run" in event && event.run !== undefined ? [spansRow(id, event.run, spans)] : [],
   );
   await together([
-    many(waiting, () => putInLines(kysely, lines, waiting)),
     many(withProgress, () => deleteProgress(kysely, { ids: idsOf(withProgress) })),
     writeEventsAndTasks(kysely, decided),
     many(decided.filter(isNew), () => insertRuns(kysely, runRows(decided.filter(isNew)))),
@@ -219,6 +218,8 @@ async function write(kysely: Kysely<Schema>, lines: Lines, decided: readonly Dec
         followed.map(({ outcome: { task }, change }) => ({ task, at: change.event.at })),
       ),
     ),
+    // Last, because its statements are sent after the others: what failed first is the reason.
+    many(waiting, () => putInLines(kysely, lines, waiting)),
   ]);
 }
 

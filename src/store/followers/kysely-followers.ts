@@ -65,7 +65,8 @@ async function addRunNotice(
   { run, at }: { run: number; at: number },
 ): Promise<void> {
   const [own, attempts] = handlesOf(task, run);
-  const [follower] = await selectFollower(kysely, { own, attempts });
+  const found = await selectFollower(kysely, { own, attempts });
+  const follower = found.find(({ task_id }) => task_id === own) ?? found[0];
   if (follower !== undefined) await tellFollower(kysely, task, { run, at, to: follower.client });
 }
 
@@ -82,14 +83,14 @@ function tellFollower(
   return addNoticeTo(kysely, task, { ...notice, kind: "ended", topic: "ended", wake: "now" });
 }
 
-const selectFollower = preparedQuery<{ own: string; attempts: string }, { client: string }>(
-  (kysely, { own, attempts }) =>
-    kysely.selectFrom("followers").select("client").where("task_id", "in", [own, attempts]).limit(1),
+type FollowerRow = Pick<RowOf<"followers">, "task_id" | "client">;
+
+const selectFollower = preparedQuery<{ own: string; attempts: string }, FollowerRow>((kysely, { own, attempts }) =>
+  kysely.selectFrom("followers").select(["task_id", "client"]).where("task_id", "in", [own, attempts]),
 );
 
-const selectFollowers = preparedQuery<{ handles: readonly string[] }, Pick<RowOf<"followers">, "task_id" | "client">>(
-  (kysely, { handles }) =>
-    kysely.selectFrom("followers").select(["task_id", "client"]).where(sql<boolean>`task_id = any(${handles})`),
+const selectFollowers = preparedQuery<{ handles: readonly string[] }, FollowerRow>((kysely, { handles }) =>
+  kysely.selectFrom("followers").select(["task_id", "client"]).where(sql<boolean>`task_id = any(${handles})`),
 );
 
 /** The same for the ends of several tasks. PostgreSQL only. */

@@ -6,11 +6,11 @@ import { newTask } from "../../../src/testing/sample-task.ts";
 
 test("what agents and repositories wrote stays text", () => {
   const description = "Look <img src=x>\n# at ![this](https://example.test) `now`";
-  const task = newTask("ses_1", { description, directory: "/work/[a](b)", prompt: "Say\n```\n# done\n```" });
+  const task = newTask("ses_1", { description, directory: "/repo/[a](b)", prompt: "Say\n```\n# done\n```" });
   const made = transition(null, { type: "task.created", at: 1, task });
   if (!made.changed) throw new Error(made.reason);
   const lines = taskMarkdown(wireTask(made.task)).split("\n");
   expect(lines[0]).toBe("# Look \\<img src=x\\> \\# at \\!\\[this\\](https://example.test) \\`now\\`");
-  expect(lines).toContain("- directory: /work/\\[a\\](b)");
+  expect(lines).toContain("- directory: /repo/\\[a\\](b)");
   expect(lines.slice(lines.indexOf("## Prompt") + 2)).toEqual(["````", "Say", "```", "# done", "```", "````", "", ""]);
 });

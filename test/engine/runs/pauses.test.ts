@@ -1,7 +1,7 @@
 /** Runs that wait for their provider, or begin again after a stall, with engines that are killed meanwhile. */
 import { describe, expect, test } from "bun:test";
 import { Slots } from "../../../src/engine/runs/slots.ts";
-import { call, fail, gate, retry, say } from "../../../src/hosts/scripted/script.ts";
+import { call, delegate, fail, gate, retry, say } from "../../../src/hosts/scripted/script.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../../src/model/limits.ts";
 import { ended, launch, newWorld, notices, polls, type Side, type World, when } from "../engine-bed.ts";
 
@@ -118,6 +118,18 @@ describe("a host that waits by itself", () => {
     world.pass(2 * HOUR);
     expect((await ended(side, task)).run.result).toBe("done");
     expect(await eventsOf(side, "run.continued")).toBe(1);
+  });
+
+  test("ends the run if that is longer than it may wait, also where a session below it retries", async () => {
+    const world = newWorld();
+    const side = await world.side({ settings: settings({ quotaMs: 2 * HOUR }) });
+    const tooLong = retry("quota", 1, { returnMs: 3 * HOUR });
+    world.sessions.script("below", [tooLong, gate("never"), say("unheard")]);
+    const prompts = [world.script(tooLong, gate("never"), say("unheard")), world.script(delegate("below"), say("no"))];
+    for (const prompt of prompts) {
+      const task = await launch(side, "", prompt);
+      expect((await ended(side, task)).run.error).toContain("a run may wait for its provider for 2 hours");
+    }
   });
 
   test("ends the run after too many tries, with the reason", async () => {

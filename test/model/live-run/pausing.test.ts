@@ -72,6 +72,13 @@ describe("a run that was over when the host's word of a retry paused it", () => 
     expect(effectsOf(after(paused.run, ...continuing, shown("pause", over)))).toEqual([]);
   });
 
+  test("ends with an error if its session cannot be read for half an hour after its time", () => {
+    const later = (ms: number): Happening => [600_000 + ms, polled];
+    expect(effectsOf(after(paused.run, ...halted, unread, later(25 * 60_000), unread))).toEqual(["poll"]);
+    const over = after(paused.run, ...halted, unread, later(40 * 60_000));
+    expect(effectsOf(over)).toEqual([expect.stringContaining("error: its session could not be read")]);
+  });
+
   test("rests if its session shows no end, or that of a step only", () => {
     const error = { message: "aborted", aborted: true };
     for (const fields of [{}, { begun: true }, { ...over, error }, { ...over, unfinished: true }])

@@ -48,7 +48,8 @@ async function listAgents(invocation: Invocation): Promise<number> {
     for (const { name, checked } of rows) {
       if (checked?.problem) screen.hint(`${name}: ${oneLine(checked.problem)}`);
     }
-    if (rows.every(({ program }) => program === null)) screen.hint("None is installed. The column INSTALL says how.");
+    const isNone = wanted.length === 0 && rows.every(({ program }) => program === null);
+    if (isNone) screen.hint("None is installed. The column INSTALL says how.");
   });
   return [...checks.values()].every(({ problem }) => problem === null) ? EXIT.ok : EXIT.failed;
 }
@@ -97,7 +98,7 @@ const COLUMNS: Column<AgentRow>[] = [
   { title: "NAME", cell: ({ name }) => name },
   { title: "STATE", cell: stateOf },
   { title: "TESTED", cell: ({ tested, isUntested }) => tested ?? (isUntested ? "no" : "-") },
-  { title: "CONTINUES", cell: ({ checked }) => checked?.continues ?? "-" },
+  { title: "CONTINUES", cell: ({ program, checked }) => (program === null ? "-" : (checked?.continues ?? "-")) },
   {
     title: "LIMITS",
     cell: (row) => limitsOf(row).join("; ") || "-",

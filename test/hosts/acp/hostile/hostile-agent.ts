@@ -85,7 +85,7 @@ const steps: Record<string, (rest: string) => unknown> = {
   },
   async asksfor(given) {
     const options = [{ optionId: "yes", kind: "allow_once", name: "Yes" }];
-    const toolCall = { toolCallId: given.slice(0, 50), title: "Run the tests", ...JSON.parse(given) };
+    const toolCall = { toolCallId: `for-${given.length}`, title: "Run the tests", ...JSON.parse(given) };
     const { result } = await ask("session/request_permission", { sessionId: session, toolCall, options });
     say(JSON.stringify(result));
   },
