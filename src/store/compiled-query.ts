@@ -60,5 +60,9 @@ export function preparedQuery<Input extends object, Row = unknown>(
 function filled(parameter: unknown, input: unknown): unknown {
   if (!(parameter instanceof Slot)) return parameter;
   const value = parameter.read(input as never);
+  return Array.isArray(value) ? value.map(storable) : storable(value);
+}
+
+function storable(value: unknown): unknown {
   return typeof value === "string" ? storableText(value) : value;
 }

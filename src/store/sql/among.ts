@@ -4,9 +4,12 @@
  */
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Schema } from "../schema.ts";
+import { storableText } from "../storable.ts";
 import { dialectOf } from "./dialect.ts";
 
 export function among(kysely: Kysely<Schema>, column: string, values: readonly string[]): RawBuilder<boolean> {
-  if (dialectOf(kysely) === "postgres") return sql<boolean>`${sql.ref(column)} = any(${values}::text[])`;
-  return sql<boolean>`${sql.ref(column)} in (${sql.join(values)})`;
+  // What is inside of an array passes the plugin that does this for other parameters.
+  const storable = values.map(storableText);
+  if (dialectOf(kysely) === "postgres") return sql<boolean>`${sql.ref(column)} = any(${storable}::text[])`;
+  return sql<boolean>`${sql.ref(column)} in (${sql.join(storable)})`;
 }

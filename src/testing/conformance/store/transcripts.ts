@@ -20,9 +20,10 @@ export function transcriptSuite({ fresh }: StoreBed): void {
     expect(await store.transcripts.get("t", "diff")).toMatchObject({ run: 2, content: "diff" });
   });
 
-  test("none is kept of a task that does not exist", async () => {
+  test("none is kept of a task that does not exist, whatever its id", async () => {
     const store = await fresh();
-    await store.transcripts.put([{ taskId: "gone", kind: "diff", run: 0, content: "x", at: 1 }]);
+    const lost = { kind: "diff", run: 0, content: "x", at: 1 } as const;
+    await store.transcripts.put(["gone", "no\0id", "half \ud800"].map((taskId) => ({ taskId, ...lost })));
     expect(await store.transcripts.get("gone", "diff")).toBeNull();
   });
 }
