@@ -241,6 +241,7 @@ export class DrivenRun {
     const { id, agent, model, run } = this.task;
     const maxCost = this.#live.limits.cost;
     if (!(await this.#mayPrompt())) return;
+    this.tell({ type: "prompt.sending" });
     try {
       await host.prompt(this.sessionId, { messageId: run.messageId, text, agent, model, maxCost });
     } catch (thrown) {

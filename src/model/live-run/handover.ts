@@ -45,6 +45,13 @@ function prompt(run: LiveRun): RunStep {
   return { run: { ...run, stage: { name: "prompting", isEndHeard: false } }, effects: [{ type: "prompt" }] };
 }
 
+/** What was heard before belongs to others, also that a program ended: the prompt goes to the next one. */
+export function sending(run: LiveRun): RunStep {
+  if (run.stage.name !== "prompting") return unchanged(run);
+  const stage = { ...run.stage, isEndHeard: false };
+  return unchanged({ ...run, stage, announced: null, idleHeardAt: null, isHostDead: false });
+}
+
 /** It is not to be prompted any more. */
 function isEnding({ stopping, ending }: LiveRun): boolean {
   return stopping !== null || ending !== null;

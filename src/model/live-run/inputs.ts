@@ -94,6 +94,8 @@ export type SteeringInput =
 export type ResultInput =
   | { type: "condensed" }
   | { type: "condense.failed"; error: string }
+  /** It leaves now: it may have waited for a lease or for budgets. */
+  | { type: "prompt.sending" }
   | { type: "prompt.accepted" }
   /** The host certainly did not take it. */
   | { type: "prompt.refused"; error: string }

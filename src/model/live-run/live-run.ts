@@ -68,6 +68,8 @@ export interface PausedStage {
   state: "writing" | "stopping" | "unstopped" | "resting" | "coming" | "continuing";
   /** What its session holds has not been read since it was stopped: each poll reads it, and no turn comes before. */
   isUnread?: true;
+  /** When a reading failed first. */
+  unreadSince?: number;
 }
 
 /** When an idle session was inspected, and whether an answer was begun. */

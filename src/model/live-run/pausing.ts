@@ -29,7 +29,7 @@ const STAGGER_MS = 60_000;
 const FIRST_GUESS_MS = 5 * 60_000;
 const LONGEST_GUESS_MS = 60 * 60_000;
 
-/** How long a run that is due is kept whose session cannot be read. */
+/** How long a run that is due is kept whose session could not be read, however often that was tried. */
 const UNREAD_MS = 30 * 60_000;
 const UNREADABLE =
   "its session could not be read when it was to go on, so nobody knows what it had done; look at the session, then resume the task";
@@ -153,10 +153,15 @@ export function readInPause(run: LiveRun, evidence: Evidence | null, at: Moment)
   const { stage } = run;
   const isAwaited = stage.name === "paused" && (stage.state === "resting" || stage.state === "coming");
   if (!isAwaited || run.cancelReason !== null || !isWanted(run)) return unchanged(run);
-  const { isUnread: _read, ...rest } = stage;
-  const receipts = evidence === null ? unchanged(run) : deliver(run, evidence, at);
+  const { isUnread: _read, unreadSince = at.awake, ...rest } = stage;
+  if (evidence === null) {
+    const isTooLong = at.awake >= Math.max(stage.dueAt, unreadSince) + UNREAD_MS;
+    if (isTooLong) return end(run, { outcome: "error", error: UNREADABLE }, progressOf(run, at), at);
+    return { run: { ...run, stage: { ...rest, isUnread: true, unreadSince } }, effects: [POLL_LATER] };
+  }
+  const receipts = deliver(run, evidence, at);
   // Receipts are stored before the end, which would call such a message failed.
-  if (evidence === null || receipts.effects.length > 0)
+  if (receipts.effects.length > 0)
     return { run: { ...receipts.run, stage: { ...rest, isUnread: true } }, effects: [...receipts.effects, POLL_LATER] };
   const read = { ...run, stage: rest };
   const verdict = judge(evidence, null);
@@ -171,10 +176,7 @@ export function pausedPoll(run: LiveRun, at: Moment): RunStep {
   if (stage.state === "unstopped") return halt(run, stage);
   if (stage.state !== "resting") return unchanged(run);
   // It may have its answer: it is not prompted again before that is known.
-  if (stage.isUnread) {
-    if (at.awake < stage.dueAt + UNREAD_MS) return { run, effects: [READ] };
-    return end(run, { outcome: "error", error: UNREADABLE }, progressOf(run, at), at);
-  }
+  if (stage.isUnread) return { run, effects: [READ] };
   if (at.wall < stage.until && at.awake < stage.dueAt) return unchanged(run);
   return { run: { ...run, stage: { ...stage, state: "coming" } }, effects: [{ type: "turn" }] };
 }

@@ -21,6 +21,7 @@ import {
   searchAgain,
   searched,
   seen,
+  sending,
 } from "./handover.ts";
 import type { OwnSessionInput, PollInput, ResultInput, RunInput, SessionTreeInput, SteeringInput } from "./inputs.ts";
 import {
@@ -243,6 +244,8 @@ function resulted(run: LiveRun, input: ResultInput, at: Moment): RunStep {
       return condensed(run);
     case "condense.failed":
       return notCondensed(run, input.error, at);
+    case "prompt.sending":
+      return sending(run);
     case "prompt.accepted":
       return run.stage.name === "prompting" ? accept(run, at) : unchanged(run);
     case "prompt.refused":
@@ -319,6 +322,7 @@ function aborted(run: LiveRun, input: Extract<ResultInput, { type: "aborted" | "
 const RESULTS: ReadonlySet<string> = new Set<ResultInput["type"]>([
   "condensed",
   "condense.failed",
+  "prompt.sending",
   "prompt.accepted",
   "prompt.refused",
   "prompt.unanswered",

@@ -141,6 +141,7 @@ const inputs: { [Type in RunInput["type"]]: fc.Arbitrary<Fields<Type>> } = {
   lose: fc.constant({}),
   condensed: fc.constant({}),
   "condense.failed": fc.record({ error: text }),
+  "prompt.sending": fc.constant({}),
   "prompt.accepted": fc.constant({}),
   "prompt.refused": fc.record({ error: text }),
   "prompt.unanswered": fc.record({ error: text }),

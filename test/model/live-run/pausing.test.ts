@@ -73,10 +73,12 @@ describe("a run that was over when the host's word of a retry paused it", () => 
   });
 
   test("ends with an error if its session cannot be read for half an hour after its time", () => {
-    const later = (ms: number): Happening => [600_000 + ms, polled];
-    expect(effectsOf(after(paused.run, ...halted, unread, later(25 * 60_000), unread))).toEqual(["poll"]);
-    const over = after(paused.run, ...halted, unread, later(40 * 60_000));
+    const at = (minutes: number): Happening => [600_000 + minutes * 60_000, unread];
+    expect(effectsOf(after(paused.run, ...halted, unread, at(25)))).toEqual(["poll"]);
+    const over = after(paused.run, ...halted, unread, at(25), at(31));
     expect(effectsOf(over)).toEqual([expect.stringContaining("error: its session could not be read")]);
+    // Nobody had tried in between.
+    expect(effectsOf(after(paused.run, ...halted, at(300)))).toEqual(["poll"]);
   });
 
   test("rests if its session shows no end, or that of a step only", () => {

@@ -47,6 +47,21 @@ describe("the prompt", () => {
     expect(effectsOf(after(heard.run, { type: "prompt.accepted" }))).toEqual(["working", "inspect hint", "poll"]);
   });
 
+  test("what was heard before it left, also the death of a program, is not about it", () => {
+    const waited: Happening[] = [
+      { type: "turn.came" },
+      { type: "host.ended", reason: "gone" },
+      { type: "session.idle" },
+    ];
+    const sent = after(sampleRun(), ...waited, { type: "prompt.sending" }, { type: "prompt.accepted" });
+    expect(effectsOf(sent)).toEqual(["working", "poll"]);
+    expect([sent.run.announced, sent.run.isHostDead, sent.run.idleHeardAt]).toEqual([null, false, null]);
+    const idle = after(sent.run, [11_000, shown("status", {}, 10_500)]);
+    expect(idle.run.ending).toBeNull();
+    const died = after(sent.run, { type: "host.ended", reason: "gone" });
+    expect([died.run.isHostDead, effectsOf(died)]).toEqual([true, ["inspect host.ended"]]);
+  });
+
   test("accepted while the run is being stopped, is stopped too", () => {
     const late = after(sampleRun(), { type: "turn.came" }, cancel, { type: "prompt.accepted" });
     expect(effectsOf(late)).toEqual(["sweep", "poll"]);
