@@ -16,6 +16,9 @@ const MOST_HOST_LISTENERS = 1;
 const MOST_ENTRIES = 20;
 /** Paused, told, continued, working, and asked and answered between two pauses. Pauses are limited by the settings. */
 const MOST_ENTRIES_OF_PAUSE = 8;
+/** Asked, answered, and that the answer was taken. More than usual come of a person who works in the session. */
+const MOST_ENTRIES_OF_REQUEST = 3;
+const USUAL_REQUESTS = 3;
 
 export async function nothingGrows(stage: Stage, tasks: readonly Task[]): Promise<string[]> {
   return [
@@ -42,6 +45,7 @@ function growthOf({ machine }: Stage, role: Role): string[] {
 async function feedGrowth({ truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
   const entries = new Map<string, number>();
   const pauses = new Map<string, number>();
+  const requests = new Map<string, number>();
   let seq = 0;
   for (;;) {
     const page = await truth.feed(seq, 5_000);
@@ -49,10 +53,15 @@ async function feedGrowth({ truth }: Stage, tasks: readonly Task[]): Promise<str
     for (const { taskId, event } of page) {
       entries.set(taskId, (entries.get(taskId) ?? 0) + 1);
       if (event.type === "run.paused") pauses.set(taskId, (pauses.get(taskId) ?? 0) + 1);
+      if (event.type === "run.phased" && event.phase === "waiting")
+        requests.set(taskId, (requests.get(taskId) ?? 0) + 1);
     }
     seq = page.at(-1)?.seq ?? seq;
   }
-  const mostOf = (id: string, runs: number) => runs * MOST_ENTRIES + (pauses.get(id) ?? 0) * MOST_ENTRIES_OF_PAUSE;
+  const mostOf = (id: string, runs: number) => {
+    const manyRequests = Math.max(0, (requests.get(id) ?? 0) - runs * USUAL_REQUESTS);
+    return runs * MOST_ENTRIES + (pauses.get(id) ?? 0) * MOST_ENTRIES_OF_PAUSE + manyRequests * MOST_ENTRIES_OF_REQUEST;
+  };
   return tasks
     .map(({ id, run }) => ({ id, runs: run.number + 1, count: entries.get(id) ?? 0 }))
     .filter(({ id, runs, count }) => count > mostOf(id, runs))

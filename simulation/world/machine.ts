@@ -98,6 +98,8 @@ export class Machine {
   readonly deaths = new Map<string, number>();
   /** Since when processes that were asked to end interrupt what they still run, by their names. */
   readonly drained = new Map<string, number>();
+  /** When each instance was registered last. */
+  readonly #registeredAt = new Map<string, number>();
   #ids = 0;
   /** Whether all processes see each other; if not, only heartbeats or leases tell who is alive. */
   readonly areVisible: boolean;
@@ -190,6 +192,7 @@ export class Machine {
       calls: this.#sharedCalls(told.calls),
       addInstance: (instance, leaseMs) => {
         this.instances.set(instance.id, process);
+        this.#registeredAt.set(instance.id, this.timeline.now);
         return told.addInstance(instance, leaseMs);
       },
       endInstance: (id) => {
@@ -199,9 +202,12 @@ export class Machine {
         return told.endInstance(id);
       },
       expireInstance: async (id) => {
+        const from = this.timeline.now;
         const isEnded = await told.expireInstance(id);
         const owner = this.instances.get(id);
-        if (isEnded && owner !== process && owner?.isAlive) this.#leaseRanOut(process, id, owner);
+        // It has registered again since: it was ended before that, and whoever did so stood still until now.
+        const isBack = (this.#registeredAt.get(id) ?? 0) > from;
+        if (isEnded && !isBack && owner !== process && owner?.isAlive) this.#leaseRanOut(process, id, owner);
         return isEnded;
       },
     };
