@@ -30,11 +30,13 @@ export function permissionText({ toolCall }: AcpPermission, name: string): strin
 export function permissionSubjects({ toolCall }: AcpPermission): string[] {
   const input = recordOf(toolCall.rawInput);
   const command = commandOf(input);
-  const fields = Object.entries(input).filter(([, value]) => !isNothing(value));
+  const fields = Array.isArray(input) ? [] : Object.entries(input).filter(([, value]) => !isNothing(value));
   if (toolCall.kind === "execute" && command !== null) {
     return [command, ...fields.filter(([field]) => RIGHTS.test(field)).map(([, value]) => textOf(value))];
   }
-  const subjects = [...fields.map(([, value]) => textOf(value)), ...pathsOf(toolCall)];
+  const isPlain = typeof toolCall.rawInput !== "object" || Array.isArray(toolCall.rawInput);
+  const plain = isPlain && !isNothing(toolCall.rawInput) ? [textOf(toolCall.rawInput)] : [];
+  const subjects = [...plain, ...fields.map(([, value]) => textOf(value)), ...pathsOf(toolCall)];
   return subjects.length > 0 ? subjects : [toolCall.title ?? ""];
 }
 
@@ -43,16 +45,9 @@ const COMMAND: readonly string[] = ["command", "args"];
 /** Some agents give a command word by word, or its arguments apart. Null if there is none. */
 function commandOf(input: unknown): string | null {
   const { command, args } = recordOf(input);
-  const words = [command, args].flatMap((each) => (Array.isArray(each) ? each.map(textOf) : textOf(each ?? "")));
-  const isCommand = typeof command === "string" || Array.isArray(command);
-  return (
-    (isCommand &&
-      words
-        .filter((word) => word !== "")
-        .join(" ")
-        .trim()) ||
-    null
-  );
+  if (typeof command !== "string" && !Array.isArray(command)) return null;
+  const words = [command, args ?? []].flat().map(textOf);
+  return words.join(" ").trim() || null;
 }
 
 /** What the input has beside these fields, and is not said already; empty if that is nothing. */

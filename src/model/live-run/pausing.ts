@@ -48,8 +48,8 @@ const GO_ON: Record<PauseCause, string> = {
 };
 
 /**
- * What the host says about a retry means a pause if the provider named a time that is too far away for the host. A run
- * that may not wait that long is stopped, but only by a status call: an event may be late, and the run have its answer.
+ * A retry means a pause if the provider named a time that is too far away for the host. A run that may not wait that
+ * long is stopped, but only by a status call: an event may be late, and the run may have its answer.
  */
 export function pauseForRetry(
   run: LiveRun,
