@@ -25,8 +25,10 @@ export class Requests {
       program.answer(request.requestId, { kind: "permission", decision: "once", message: null });
     }
     const ids = new Set(open.map(({ request }) => request.requestId));
-    for (const { id, phaseDetail } of tasks) {
+    for (const { id, owner, phaseDetail } of tasks) {
       if (phaseDetail?.kind !== "waiting" || ids.has(phaseDetail.requestId)) continue;
+      // Its agent died with its process: when others must have taken it over is checked on its own.
+      if (machine.instances.get(owner ?? "")?.isAlive === false) continue;
       const { requestId } = phaseDetail;
       if (this.#isTooLong(`shown ${requestId}`))
         promises.broken.push(`${requestId} of ${id} was answered, and is still shown`);
