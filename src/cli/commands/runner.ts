@@ -1,6 +1,4 @@
 /** `runner`: a process that runs queued tasks, of this machine or of a whole fleet, until it is stopped. */
-import { runRunnerProcess } from "../../daemon/runner-process.ts";
-import { assertLabel } from "../../engine/queue/enqueue.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { QueueLimits } from "../../store/queue/run-queue.ts";
 import type { Command } from "../command.ts";
@@ -42,8 +40,11 @@ export const runnerCommand: Command = {
     const names = given.text("hosts")?.split(",") ?? HOSTS.slice(0, 2);
     const hosts = names.map((name) => hostOf(executorNamed(name.trim())));
     const labels = [...new Set(given.texts("label"))];
+    const { assertLabel } = await import("../../engine/queue/enqueue.ts");
     for (const label of labels) assertLabel(label);
     const { ending, hurry } = signals();
+    // Only here: it brings the engine and all hosts, which would double the start of every other command.
+    const { runRunnerProcess } = await import("../../daemon/runner-process.ts");
     await runRunnerProcess({
       directory,
       environment: { ...environment },
