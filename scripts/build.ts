@@ -23,7 +23,8 @@ interface Product {
   make(): Promise<void>;
 }
 
-const products: Product[] = [
+/** They need nothing of each other. */
+const parts: Product[] = [
   {
     name: "the dashboard",
     result: "dashboard/dist/index.html",
@@ -66,8 +67,12 @@ const products: Product[] = [
     ],
     make: () => bundlePanel(join(root, "src", "tui", "panel.tsx"), join(root, "dist", "tui")),
   },
-  ...entries.flatMap((entry) => (entry.folder === undefined ? [] : [packageOf(entry, entry.folder)])),
 ];
+
+/** What is copied from these. */
+const packages: Product[] = entries.flatMap((entry) =>
+  entry.folder === undefined ? [] : [packageOf(entry, entry.folder)],
+);
 
 /**
  * Builds what is out of date. With `always`, builds everything, and nothing of an earlier build stays: it would be
@@ -76,10 +81,14 @@ const products: Product[] = [
 export async function build(options: { always?: boolean; say?(line: string): void } = {}): Promise<void> {
   // The other folders are emptied by what builds them.
   if (options.always) await rm(join(root, "dist"), { recursive: true, force: true });
-  for (const product of products) {
-    if (!options.always && (await isFresh(product))) continue;
-    options.say?.(`building ${product.name}`);
-    await product.make();
+  for (const products of [parts, packages]) {
+    await Promise.all(
+      products.map(async (product) => {
+        if (!options.always && (await isFresh(product))) return;
+        options.say?.(`building ${product.name}`);
+        await product.make();
+      }),
+    );
   }
 }
 

@@ -24,14 +24,17 @@ const reports = join(root, ".test-report");
 async function main(filters: string[]): Promise<boolean> {
   const started = Date.now();
   const say = (line: string) => console.log(`… ${line}`);
-  await build({ say });
-  await ensureBrowser(say);
-  const checks = await runChecks();
-  printChecks(checks);
   const files = await testFiles(filters);
-  // Without them, only their own tests fail, and say why.
-  if (files.some((file) => file.includes("/acp")))
-    await installAgents(TESTED_BY_DEFAULT).catch(({ message }) => say(message));
+  const checking = runChecks();
+  await Promise.all([
+    build({ say }),
+    ensureBrowser(say),
+    // Without them, only their own tests fail, and say why.
+    files.some((file) => file.includes("/acp")) &&
+      installAgents(TESTED_BY_DEFAULT).catch(({ message }) => say(message)),
+  ]);
+  const checks = await checking;
+  printChecks(checks);
   const groups = await runGroups(files);
   const requirements: { id: string }[] = await Bun.file(join(root, "test/requirements.json")).json();
   const known = requirements.map(({ id }) => id);
