@@ -90,6 +90,8 @@ export class Machine {
   readonly instances = new Map<string, SimulatedProcess>();
   /** Who was last given each queued run, by the ids of the tasks. */
   readonly claimers = new Map<string, SimulatedProcess>();
+  /** Beginnings of queued runs, by their messages, of which whoever began them was told that they failed. */
+  readonly unheard = new Set<string>();
   readonly #hinderedUntil = new Map<string, number>();
   readonly #bornInPeace = new WeakSet<SimulatedProcess>();
   /** Since when a role has no process because that did not start. */
@@ -254,6 +256,11 @@ export class Machine {
         const claimed = await queue.claim({ ...request, at: this.#sharedTime(request.at) });
         for (const { taskId } of claimed) this.claimers.set(taskId, process);
         return claimed;
+      },
+      begin: (claim, event) => {
+        const begun = queue.begin(claim, event);
+        begun.catch(() => event.type === "task.claimed" && this.unheard.add(event.messageId));
+        return begun;
       },
       extend: async (claims, lease) => {
         const before = claims.filter(isLost);

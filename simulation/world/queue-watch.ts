@@ -120,8 +120,13 @@ export class QueueWatch {
     for (const [label, limit] of Object.entries(labels))
       over(`of ${label}`, limit, atWork.filter(({ ask }) => ask.labels.includes(label)).length);
     const max = this.#fleet.members.find(({ name }) => by.name.startsWith(`${name}#`))?.max ?? 0;
-    const own = atWork.filter(({ beginnings }) => beginnings.at(-1)?.by === by && beginnings.at(-1)?.driver === by);
+    const own = atWork.filter(({ beginnings }) => this.#isKnown(beginnings.at(-1), by));
     over("of the runner", max, own.length);
+  }
+
+  /** A runner that was told that a beginning failed has no agent for it, and does another run in its place. */
+  #isKnown(last: Beginning | undefined, by: SimulatedProcess): boolean {
+    return last?.by === by && last.driver === by && !this.#machine.unheard.has(last.messageId);
   }
 
   /** Only a run that was interrupted goes back: not one that was answered where its session could be read. */
