@@ -1,6 +1,6 @@
 /**
- * The long run of the crash tests: each named point, many kills at random moments, and the simulator's most interesting
- * seeds on real programs. `npm test` runs them too, with one kill and one seed.
+ * The long run of the crash tests: what `npm test` runs of them (each named point, a short fleet), many kills at random
+ * moments, and the simulator's most interesting seeds on real programs.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -24,12 +24,14 @@ Exit code: 0 when nothing was wrong, 1 when a test failed, 2 for wrong arguments
 const CHOSEN = 20;
 const FLEET_TASKS = "500";
 const PLANS = join(import.meta.dir, "../test/chaos/seeds/plans.jsonl");
+const KILLS_AT_RANDOM = "./test/chaos/random-kills.check.ts";
+const SEEDS = "./test/chaos/seeds.check.ts";
 const SECOND = 1_000;
 
 interface ChaosArguments {
   kills: string;
   /** The test files to run. */
-  files: string;
+  files: readonly string[];
   /** As the tests read it. */
   seeds: string;
   history: boolean;
@@ -61,10 +63,10 @@ function readArguments(args: readonly string[]): ChaosArguments {
   return {
     kills,
     files: values.fleet
-      ? "test/chaos/fleet"
+      ? ["test/chaos/fleet"]
       : values.seeds || values.seed !== undefined
-        ? "test/chaos/seeds.test.ts"
-        : "test/chaos",
+        ? [SEEDS]
+        : ["test/chaos", KILLS_AT_RANDOM, SEEDS],
     fleet: values.fleet,
     seeds: values.seed ?? "all",
     history: values.history,
@@ -74,7 +76,8 @@ function readArguments(args: readonly string[]): ChaosArguments {
 }
 
 async function runTests({ kills, files, seeds, history, fleet }: ChaosArguments): Promise<number> {
-  const child = Bun.spawn([process.execPath, "test", files, "--timeout", String((1 + Number(kills)) * 60 * SECOND)], {
+  const timeout = String((1 + Number(kills)) * 60 * SECOND);
+  const child = Bun.spawn([process.execPath, "test", ...files, "--timeout", timeout], {
     cwd: join(import.meta.dir, ".."),
     env: {
       ...process.env,

@@ -11,7 +11,6 @@ const GROUP_WEIGHT = 45;
 export const weights: { folder: string; weight: number }[] = [
   { folder: "test/chaos/crash-points", weight: 74 },
   { folder: "test/chaos/quotas", weight: 130 },
-  { folder: "test/chaos/seeds", weight: 60 },
   { folder: "test/chaos/steering", weight: 32 },
   { folder: "test/chaos/fleet", weight: 12 },
   { folder: "test/chaos/", weight: 15 },

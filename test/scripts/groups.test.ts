@@ -9,7 +9,7 @@ describe("groups", () => {
   const files = [
     ...Array.from({ length: 100 }, (_, i) => `test/model/unit-${i}.test.ts`),
     ...Array.from({ length: 5 }, (_, i) => `test/scenarios/real-${i}.test.ts`),
-    "test/chaos/seeds.test.ts",
+    "test/chaos/quotas.test.ts",
   ];
   const weightOfAll = (group: readonly string[]) => group.reduce((sum, file) => sum + weightOf(file), 0);
 
@@ -18,7 +18,7 @@ describe("groups", () => {
     expect(groups.flat().sort()).toEqual(files.toSorted());
     const weights = groups.map(weightOfAll);
     expect(weights).toEqual(weights.toSorted((one, other) => other - one));
-    expect(groups.filter((group) => weightOfAll(group) > 45)).toEqual([["test/chaos/seeds.test.ts"]]);
+    expect(groups.filter((group) => weightOfAll(group) > 45)).toEqual([["test/chaos/quotas.test.ts"]]);
     // The small ones fill up the others.
     expect(groups.length).toBeLessThan(10);
   });

@@ -11,8 +11,6 @@ const PLANS = await Bun.file(`${import.meta.dir}/seeds/plans.jsonl`).text();
 const CHOSEN: { why: string; plan: Plan }[] = PLANS.trim()
   .split("\n")
   .map((line) => JSON.parse(line));
-/** What `npm test` plays: with kills, and without agents that hang until the limit. */
-const FEW: readonly number[] = [2890];
 /** Long: a busy machine needs half a minute to start OpenCode, and a seed starts it up to ten times. */
 const LIMIT_MS = 900_000;
 
@@ -30,11 +28,10 @@ for (const { seed, why, plan } of wanted(process.env.ASYNCAGENTS_CHAOS_SEEDS)) {
   );
 }
 
-/** All that were chosen, those with the given numbers (others as the simulator plays them now), or the usual one. */
-function wanted(given: string | undefined): { seed: number; why: string; plan: () => Promise<Plan> }[] {
+/** All that were chosen, or those with the given numbers (others as the simulator plays them now). */
+function wanted(given = "all"): { seed: number; why: string; plan: () => Promise<Plan> }[] {
   const chosen = CHOSEN.map(({ why, plan }) => ({ seed: plan.seed, why, plan: async () => plan }));
   if (given === "all") return chosen;
-  if (given === undefined) return chosen.filter(({ seed }) => FEW.includes(seed));
   return given.split(",").map((text) => {
     const seed = Number(text);
     const known = chosen.find((each) => each.seed === seed);

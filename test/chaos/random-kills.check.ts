@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { call, pause, say } from "../../src/testing/models/script.ts";
 import { World } from "../scenarios/world.ts";
 
-const KILLS = Number(process.env.ASYNCAGENTS_CHAOS_KILLS ?? 1);
+const KILLS = Number(process.env.ASYNCAGENTS_CHAOS_KILLS ?? 30);
 
 test(
   `${KILLS} kills at random moments with 5 tasks running`,
