@@ -8,7 +8,7 @@ import type { WorkEnd } from "../agents/work-log.ts";
 import type { Stop } from "../scenario/promises.ts";
 import type { Stage } from "../scenario/stage.ts";
 import type { Fault } from "../world/faults.ts";
-import { isInterrupted, mayWorkOn } from "./ends.ts";
+import { isInterrupted, isOthersStop, mayWorkOn } from "./ends.ts";
 
 /** What keeps a process from storing that a run begins, or from knowing that it did. */
 const STORE_FAILS: readonly Fault[] = ["query fails", "query fails after its commit", "disk is full"];
@@ -55,6 +55,8 @@ const nobodyAsked: EndCheck = (stage, task, run, endedAt, runs) => {
   // Two programs work in one session: the stop of the other one shows there.
   const { ends, readersEnds } = machine.work.of(run.messageId);
   if (run.error === ABORTED && readersEnds.includes("aborted")) return null;
+  // Another process went on with a run whose own process lived unseen: that one stopped its agent.
+  if (isOthersStop(machine, task, run)) return null;
   // So does the stop of an earlier run's prompt, which arrived late in another program.
   const isLate = ({ messageId }: Run) => {
     const { ends: its, endedAt: at } = machine.work.of(messageId);
