@@ -111,7 +111,7 @@ async function onScreen<T>(
   const screen = new Screen();
   const child = Bun.spawn([openCodeBinary()], {
     cwd: directory,
-    env: cleanEnvironment(home, { TERM: "xterm-256color", ASYNCAGENTS_API_PORT: "0" }),
+    env: cleanEnvironment(home, { TERM: "xterm-256color", ASYNCAGENTS_API_PORT: "0", OPENCODE_MODELS_PATH: "" }),
     terminal: { cols: 160, rows: 40, data: (_, bytes) => screen.write(bytes) },
   });
   const release = attachLifeline(child.pid, folder);

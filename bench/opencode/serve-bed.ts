@@ -5,7 +5,7 @@ import { startOpenCode } from "../../src/testing/opencode/harness.ts";
 import type { BedSettings, RunningOpenCode } from "./bed.ts";
 
 export async function serveBed(settings: BedSettings): Promise<RunningOpenCode> {
-  const opencode = await startOpenCode(settings);
+  const opencode = await startOpenCode({ ...settings, env: { OPENCODE_MODELS_PATH: "", ...settings.env } });
   return {
     home: opencode.home,
     async begin(prompt) {

@@ -33,7 +33,7 @@ export async function tuiBed(settings: BedSettings): Promise<RunningOpenCode> {
   const screen = new Screen();
   const child = Bun.spawn([openCodeBinary()], {
     cwd,
-    env: cleanEnvironment(home, { TERM: "xterm-256color", ...settings.env }),
+    env: cleanEnvironment(home, { TERM: "xterm-256color", OPENCODE_MODELS_PATH: "", ...settings.env }),
     terminal: { cols: 120, rows: 40, data: (_, bytes) => screen.write(bytes) },
   });
   const release = attachLifeline(child.pid, root);

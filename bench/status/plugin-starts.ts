@@ -64,7 +64,8 @@ async function measureStart(storage: string, stamp: string): Promise<PluginStart
   rmSync(stamp, { force: true });
   rmSync(join(storage, "servers"), { recursive: true, force: true });
   const began = sharedNow();
-  const env = { ASYNCAGENTS_HOME: storage, ASYNCAGENTS_API_PORT: "0", ASYNCAGENTS_BENCH_STAMP: stamp };
+  const own = { ASYNCAGENTS_HOME: storage, ASYNCAGENTS_API_PORT: "0", ASYNCAGENTS_BENCH_STAMP: stamp };
+  const env = { ...own, OPENCODE_MODELS_PATH: "" };
   const starting = startOpenCode({ model, plugin, env });
   try {
     const url = await bounded(firstAnswer(storage), PATIENCE_MS, () => "an answer of the plugin's server.");

@@ -8,7 +8,7 @@ import { eventually } from "../../src/testing/eventually.ts";
 import { startOpenAiModel } from "../../src/testing/models/openai-model.ts";
 import { call, say, scriptMarker } from "../../src/testing/models/script.ts";
 import { openCodeBinary } from "../../src/testing/opencode/binary.ts";
-import { prepareHome } from "../../src/testing/opencode/home.ts";
+import { modelsFile, prepareHome } from "../../src/testing/opencode/home.ts";
 import { type CliWorld, cliWorld, makeRepo, type Running } from "../cli/cli-bed.ts";
 import { startPostgres } from "../store/postgres-server.ts";
 
@@ -171,6 +171,7 @@ test("the real OpenCode works in a clone on another machine, pushes its branch, 
   for (const { home, environment } of [here, there]) {
     await prepareHome(home, { model });
     environment.ASYNCAGENTS_OPENCODE = openCodeBinary();
+    environment.OPENCODE_MODELS_PATH = modelsFile(home);
   }
   const identity = "-c user.name=T -c user.email=t@localhost";
   const command = `echo better > page.txt && git ${identity} commit -qam better && git push -q origin HEAD`;

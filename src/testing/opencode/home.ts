@@ -49,12 +49,21 @@ export async function createTemporaryRoot(): Promise<string> {
   return realpath(await mkdtemp(join(tmpdir(), "asyncagents-")));
 }
 
+/**
+ * OpenCode's list of known models, which is empty here. To read the one that it brings takes a third of the processor
+ * time until the end of a first turn.
+ */
+export function modelsFile(home: string): string {
+  return join(home, "models.json");
+}
+
 /** Writes the configuration. An existing one is kept, unless the settings contain more than the model. */
 export async function prepareHome(home: string, settings: OpenCodeSettings): Promise<void> {
   const folder = join(home, ".config", "opencode");
   const file = join(folder, "opencode.json");
   const asked = settings.plugin ?? settings.permission ?? settings.config;
   for (const seeded of [folder, join(home, ".opencode")]) await seedPluginPackage(seeded);
+  await writeFile(modelsFile(home), "{}");
   if (existsSync(file) && asked === undefined) return;
   await writeFile(file, `${JSON.stringify(openCodeConfig(settings), undefined, 2)}\n`);
 }

@@ -9,6 +9,7 @@ import { freePort } from "../../process/free-port.ts";
 import { attachLifeline } from "../lifeline.ts";
 import { bounded } from "../recorder.ts";
 import { openCodeBinary } from "./binary.ts";
+import { modelsFile } from "./home.ts";
 
 export interface ProcessExit {
   code: number | null;
@@ -42,6 +43,8 @@ export function cleanEnvironment(home: string, extra: Record<string, string> = {
     OPENCODE_DISABLE_AUTOUPDATE: "1",
     OPENCODE_DISABLE_MODELS_FETCH: "1",
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+    // Empty in `extra`, OpenCode reads the list that it brings, as people's does.
+    ...(home !== "" && { OPENCODE_MODELS_PATH: modelsFile(home) }),
     ...extra,
   };
 }

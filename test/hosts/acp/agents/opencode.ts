@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { startOpenAiModel } from "../../../../src/testing/models/openai-model.ts";
 import { call } from "../../../../src/testing/models/script.ts";
 import { openCodeBinary } from "../../../../src/testing/opencode/binary.ts";
-import { prepareHome } from "../../../../src/testing/opencode/home.ts";
+import { modelsFile, prepareHome } from "../../../../src/testing/opencode/home.ts";
 import type { TestedAgent } from "./tested-agent.ts";
 
 const shell = (command: string) => call("bash", { command, description: "Runs a command" });
@@ -19,6 +19,7 @@ export const opencode: TestedAgent = {
       OPENCODE_DISABLE_AUTOUPDATE: "1",
       OPENCODE_DISABLE_MODELS_FETCH: "1",
       OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+      OPENCODE_MODELS_PATH: modelsFile(home),
     };
     return {
       model,
