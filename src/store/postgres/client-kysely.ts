@@ -27,7 +27,7 @@ export interface ClientKysely {
   /** Set by each statement that changed something, and by those that added events. */
   hasChanged: boolean;
   hasEvents: boolean;
-  /** How long the client waits for an answer, in ms; 0: for ever. */
+  /** How long the client waits for an answer, in ms; null: as long as usual. */
   queryTimeout: number | null;
 }
 

@@ -17,6 +17,8 @@ import { isLostConnection } from "./failure.ts";
 /** How long to ask what became of a commit while the server cannot be reached, in ms. */
 const COMMIT_PATIENCE = 10_000;
 const INVALID_PARAMETER = "22023";
+/** The longest time of a timer, in ms: the driver takes 0 for its usual limit. */
+const NO_LIMIT = 2 ** 31 - 1;
 
 type Work<T> = (kysely: Kysely<Schema>) => Promise<T>;
 
@@ -98,7 +100,7 @@ export class Transactions {
   async #prepare<T>(client: PoolClient, bound: ClientKysely, work: Work<T>, { isAlone = false }: WriteOptions) {
     bound.hasChanged = false;
     bound.hasEvents = false;
-    bound.queryTimeout = isAlone ? 0 : null;
+    bound.queryTimeout = isAlone ? NO_LIMIT : null;
     const begin = isAlone ? "begin; set local statement_timeout = 0; set local lock_timeout = 0" : "begin";
     const lock = isAlone ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared";
     const first = [
@@ -107,11 +109,13 @@ export class Transactions {
         name: `asyncagents_${lock}`,
         text: `select pg_current_xact_id()::text as xid, ${lock}(hashtextextended($1, 0))`,
         values: [this.#schemaLock],
-        ...(isAlone && { query_timeout: 0 }),
+        ...(isAlone && { query_timeout: NO_LIMIT }),
       }),
     ] as const;
     // Sent together with these two. If one of these failed, that is the reason for what came after it.
     const [begun, locked, done] = await Promise.allSettled([...first, work(bound.kysely)]);
+    // The next one to use this connection may be a read.
+    bound.queryTimeout = null;
     for (const each of [begun, locked, done]) if (each.status === "rejected") throw each.reason;
     const { rows } = (locked as PromiseFulfilledResult<{ rows: { xid: string }[] }>).value;
     return { xid: String(rows[0]?.xid), result: (done as PromiseFulfilledResult<T>).value };
