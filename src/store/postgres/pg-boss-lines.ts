@@ -55,7 +55,8 @@ export function pgBossLines({ schema, read }: Connections): Lines {
       }),
     take: (kysely, line, count) =>
       within(kysely, async (boss) => {
-        const jobs = await boss.fetch<{ taskId: string }>(line, { batchSize: count });
+        // Whenever they start: that is when they were queued, by a clock that may have been set back since.
+        const jobs = await boss.fetch<{ taskId: string }>(line, { batchSize: count, ignoreStartAfter: true });
         const ids = jobs.map(({ id }) => id);
         const isRemoved = ids.length === 0 ? Promise.resolve() : boss.deleteJob(line, ids).then(() => {});
         return { taskIds: jobs.map(({ data }) => data.taskId), isRemoved };
@@ -86,6 +87,11 @@ async function startBoss(
   // What fails rejects its call; without a listener the process would end.
   boss.on("error", () => {});
   return boss.start();
+}
+
+/** The table of what waits in lines, quoted. There is none before the first line. */
+export function jobsTable(schema: string): string {
+  return `"${bossSchema(schema)}".job`;
 }
 
 /** pg-boss only accepts simple names. */

@@ -8,7 +8,8 @@ import type { PostgresOptions } from "../open.ts";
 import { prepare } from "../prepare.ts";
 import type { Store } from "../store.ts";
 import { withGatheredReads } from "./gathered-reads.ts";
-import { pgBossLines } from "./pg-boss-lines.ts";
+import { restorePlaces } from "./lost-places.ts";
+import { jobsTable, pgBossLines } from "./pg-boss-lines.ts";
 import { postgresDatabase } from "./postgres-database.ts";
 
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
@@ -18,5 +19,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     await refuseIfIncomplete(database);
   });
   const { schema = "asyncagents" } = options;
-  return withGatheredReads(kyselyStore(database, pgBossLines({ schema, read: database.read })), database);
+  const lines = pgBossLines({ schema, read: database.read });
+  // What fails here fails those who queue or claim, too, and they say so.
+  await restorePlaces(database, lines, jobsTable(schema)).catch(() => {});
+  return withGatheredReads(kyselyStore(database, lines), database);
 }
