@@ -233,6 +233,36 @@ test("a change of the source during the copy is found, and the copy stays incomp
   await store.close();
 }, 180_000);
 
+test("who reads the feed goes on in a copy where it was: nothing is told again", async () => {
+  const source = newPostgres();
+  const store = await open(source);
+  await create(store, "a");
+  const refused = store.write(async (transaction) => {
+    const task = newTask("refused");
+    await transaction.apply(task.id, { type: "task.created", at: 1, task });
+    throw new Error("refused");
+  });
+  // It takes a number of the feed with it, so that places and numbers differ from here on.
+  await expect(refused).rejects.toThrow("refused");
+  await store.apply("a", completed(2_000));
+  const position = { seq: await store.lastSeq(), since: 0 };
+  await store.notifications.open("read", position);
+  await store.apply("a", { type: "task.cleared", at: 3_000 });
+  await store.notifications.open("new", { seq: 0, since: 0 });
+  await store.close();
+  for (const target of [newPostgres(), newSqlite()]) {
+    await copy(source, target);
+    const copied = await open(target);
+    const left = async (channel: string) => {
+      const { seq } = await copied.notifications.open(channel, position);
+      return (await copied.feed(seq)).map(({ event }) => event.type);
+    };
+    expect(await left("read")).toEqual(["task.cleared"]);
+    expect(await left("new")).toEqual(["task.created", "run.completed", "task.cleared"]);
+    await copied.close();
+  }
+}, 180_000);
+
 test("asyncagents store copy prints what it compared, and never a password", async () => {
   const world = cliWorld();
   const store = await sqliteStore({ directory: world.data });

@@ -68,6 +68,7 @@ async function copyInto(copy: StoreCopy, source: CopySource, target: CopyTarget)
   const copied: CopiedTable[] = [];
   for (const table of tables) copied.push({ name: table.name, ...(await checkTable(copy, table, { source, target })) });
   await putRunsInLine(target, write);
+  if (source.schema !== null) await movePositions(source, tables, write);
   await write((kysely) => removeMeta(kysely, "copying"));
   return copied;
 }
@@ -154,6 +155,28 @@ async function continueFeed(source: CopySource, tables: readonly TableShape[], w
   const numbered = events === undefined ? null : await readLastNumber(source, events);
   const place = Math.max(numbered ?? 0, source.schema === null ? 0 : await source.read(readLastSeq));
   await write((kysely) => kysely.updateTable("feed_end").set({ place }).execute());
+}
+
+/** Who has read the feed up to a place of the source goes on behind the same events, whose places are their numbers. */
+async function movePositions(source: CopySource, tables: readonly TableShape[], write: Write): Promise<void> {
+  const events = tables.find(({ name }) => name === "events");
+  const last = events === undefined ? null : await readLastNumber(source, events);
+  const channels = await source.read((kysely) =>
+    kysely.selectFrom("notification_channels").select(["channel", "seq"]).execute(),
+  );
+  for (const { channel, seq } of channels) {
+    const next = await source.read((kysely) =>
+      kysely
+        .selectFrom("events")
+        .select(({ fn }) => fn.min<number | null>("seq").as("seq"))
+        .where((row) => row.or([row("place", ">", seq), row("place", "is", null)]))
+        .executeTakeFirst(),
+    );
+    const position = next?.seq == null ? (last ?? 0) : Number(next.seq) - 1;
+    const moved = (kysely: Kysely<Schema>) =>
+      kysely.updateTable("notification_channels").set({ seq: position }).where("channel", "=", channel).execute();
+    await write(moved);
+  }
 }
 
 /** Runs wait in lines that are not among the tables on PostgreSQL. */
