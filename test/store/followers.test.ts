@@ -43,3 +43,32 @@ test("nobody waits for an attempt that was removed before it had a task; one tha
   await create(store, "task", { parentSessionId: "", batchId: "a" });
   expect(await removed()).toBe(1);
 });
+
+test("a notice that a program does not come back for is given up, however many others wait longer", async () => {
+  const directory = temporaryFolder();
+  const store = await sqliteStore({ directory });
+  onTestFinished(() => store.close());
+  const database = await sqliteDatabase({ file: join(directory, "asyncagents.db"), log: () => {} });
+  onTestFinished(() => database.close());
+  const notice = {
+    run: 0,
+    kind: "ended",
+    topic: "ended",
+    parent_session_id: "ses_of_a_lost_machine",
+    state: "pending",
+  };
+  const counts = { batch_ended: 1, batch_total: 1, batch_live: 0, attempts: 0, wake: "now", fence: 0 };
+  const ofOthers = Array.from({ length: 1_000 }, (_, at) => ({
+    ...notice,
+    ...counts,
+    task_id: `t${at}`,
+    created_at: at,
+  }));
+  await database.write((kysely) => kysely.insertInto("notices").values(ofOthers).execute());
+  await create(store, "a", { parentSessionId: "" });
+  await store.followers.add({ handle: "a", client: "client:claude:s", way: "hook", callId: null }, 1_500);
+  await store.apply("a", completed(2_000));
+  const outcome = { reason: "nobody asked for it", at: 10_000 };
+  expect(await store.followers.dropOld(5_000, outcome)).toBe(1);
+  expect(await store.followers.dropOld(5_000, outcome)).toBe(0);
+});

@@ -26,7 +26,7 @@ export function partsOfHandle(handle: string): { launch: string; run: number } {
   return launch === undefined ? { launch: handle, run: 0 } : { launch, run: Number(run) };
 }
 
-const CLIENT = "client:";
+export const CLIENT = "client:";
 const CLAUDE = `${CLIENT}claude:`;
 
 /** A session of Claude Code. */
