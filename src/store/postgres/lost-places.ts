@@ -6,7 +6,7 @@ import { type Kysely, sql } from "kysely";
 import type { Database } from "../database.ts";
 import { refuseIfNewer } from "../migrations/migrations.ts";
 import type { Lines } from "../queue/lines.ts";
-import { putInLine } from "../queue/queued-runs.ts";
+import { putAllInLines } from "../queue/queued-runs.ts";
 import type { RowOf, Schema } from "../schema.ts";
 
 type LostRun = Pick<RowOf<"queued_runs">, "task_id" | "line" | "ticket">;
@@ -26,7 +26,7 @@ export async function restorePlaces(
     const page = lost.slice(from, from + PAGE);
     await write(async (kysely) => {
       await refuseIfNewer(kysely);
-      for (const row of await lockLost(kysely, page)) await putInLine(kysely, lines, row);
+      await putAllInLines(kysely, lines, await lockLost(kysely, page));
     });
   }
 }

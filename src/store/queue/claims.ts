@@ -13,7 +13,7 @@ import { lock } from "../sql/lock.ts";
 import { together } from "../sql/together.ts";
 import { readTasksById } from "../tasks/reads.ts";
 import type { Lines } from "./lines.ts";
-import { putInLine, queuedRunOf, readLines, type StoredLine } from "./queued-runs.ts";
+import { putAllInLines, putInLine, queuedRunOf, readLines, type StoredLine } from "./queued-runs.ts";
 import { Room } from "./room.ts";
 import type { ClaimedRun, ClaimRequest, RunClaim, RunNeeds } from "./run-queue.ts";
 
@@ -216,7 +216,7 @@ async function putBack(
     )
     .returningAll()
     .execute();
-  for (const row of rows) await putInLine(kysely, lines, row);
+  await putAllInLines(kysely, lines, rows);
   return true;
 }
 

@@ -1,6 +1,7 @@
 /** Lines of waiting runs whose jobs are not as our own tables say, and where claims find the runs all the same. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, onTestFinished, setDefaultTimeout, test } from "bun:test";
 import { Client } from "pg";
+import { delayingProxy } from "../../../bench/postgres/delaying-proxy.ts";
 import { postgresStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { newTask } from "../../../src/testing/sample-task.ts";
@@ -27,7 +28,7 @@ async function enqueue(store: Store, taskId: string, model: string | null = null
 
 async function claim(store: Store): Promise<string[]> {
   const offer = { runner: "runner", hosts: ["scripted"], labels: [], machine: "here", limits: {} };
-  const claimed = await store.queue.claim({ ...offer, count: 10, leaseMs: 60_000, at: 1_000 });
+  const claimed = await store.queue.claim({ ...offer, count: 30, leaseMs: 60_000, at: 1_000 });
   return claimed.map(({ taskId }) => taskId);
 }
 
@@ -54,6 +55,26 @@ test("runs that lost their place in a line that is there are claimed, and the ot
   expect(await claim(store)).toEqual(["a", "b", "c"]);
   expect(await claim(store)).toEqual([]);
   await store.close();
+});
+
+test("what a runner that is gone had claimed waits again after as many round trips as one run: heartbeats wait for it", async () => {
+  const schema = "gone";
+  const proxy = await delayingProxy(connectionString, 0);
+  onTestFinished(() => proxy.close());
+  const store = await postgresStore({ connectionString: proxy.connectionString, schema });
+  onTestFinished(() => store.close());
+  const ids = Array.from({ length: 20 }, (_, index) => `task_${String(index).padStart(2, "0")}`);
+  const tripsOf = async (some: readonly string[]) => {
+    for (const id of some) await enqueue(store, id);
+    expect(await claim(store)).toEqual([...some]);
+    const before = proxy.trips;
+    await store.endInstance("runner");
+    return proxy.trips - before;
+  };
+  const one = await tripsOf(ids.slice(0, 1));
+  expect(await claim(store)).toEqual(ids.slice(0, 1));
+  expect(await tripsOf(ids.slice(1))).toBeLessThan(one + 4);
+  expect(await claim(store)).toEqual(ids);
 });
 
 test("a run is claimed although the database's clock was set back since it was queued", async () => {
