@@ -50,7 +50,8 @@ export interface Daemon {
 
 export async function startDaemon({ directory, configuration, environment, log }: DaemonOptions): Promise<Daemon> {
   const postgres = storeSetting(configuration.store);
-  const { store, telemetry } = await openReportingStore(directory, configuration, log);
+  const { store, telemetry, problem } = await openReportingStore(directory, configuration, log);
+  const { module } = configuration.telemetry;
   const { maxDepth, retention, ...limits } = limitSettings(configuration);
   // Agents on these hosts are one level deeper than whoever asks for them.
   const makers = hostMakers({ directory, configuration, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
@@ -98,6 +99,7 @@ export async function startDaemon({ directory, configuration, environment, log }
       remote,
       directory,
       postgres: postgres?.shown ?? null,
+      telemetry: module === undefined ? null : { module, problem },
       log,
       ...configuration.api,
       daemon: { ...daemon, mcp },

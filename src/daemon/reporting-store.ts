@@ -1,17 +1,15 @@
 /** Opens the store of a process that starts hosts itself, with telemetry on it where that is on. */
 import type { Configuration } from "../configuration/sections.ts";
-import { startTelemetry } from "../engine/telemetry/start-telemetry.ts";
-import type { Telemetry } from "../engine/telemetry/telemetry.ts";
+import { type StartedTelemetry, startTelemetry } from "../engine/telemetry/start-telemetry.ts";
 import { systemClock } from "../process/clock.ts";
 import type { Log } from "../process/log.ts";
 import { makeId } from "../process/make-id.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 
-interface ReportingStore {
+interface ReportingStore extends StartedTelemetry {
   /** Closing it also sends what telemetry is left. */
   store: Store;
-  telemetry: Telemetry | null;
 }
 
 export async function openReportingStore(
@@ -21,8 +19,8 @@ export async function openReportingStore(
 ): Promise<ReportingStore> {
   const plain = await openStore({ directory, ...configuration.store, log: (line) => log.info(line) });
   const context = { ...systemClock, newId: makeId, store: plain, log };
-  const telemetry = await startTelemetry(configuration.telemetry.module, context);
-  if (telemetry === null) return { store: plain, telemetry };
+  const { telemetry, problem } = await startTelemetry(configuration.telemetry.module, context);
+  if (telemetry === null) return { store: plain, telemetry, problem };
   const close = () => telemetry.stop().finally(() => plain.close());
-  return { store: { ...telemetry.store, close }, telemetry };
+  return { store: { ...telemetry.store, close }, telemetry, problem };
 }

@@ -54,7 +54,7 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
   const all = hostMakers({ directory, configuration, environment: { ...environment, [DEPTH_VARIABLE]: "1" }, log });
   const { makers, lacks } = await usable(all, options);
   const { limits, rules, budgets, prices } = limitSettings(configuration);
-  const { store, telemetry } = await openReportingStore(directory, configuration, log);
+  const { store, telemetry, problem } = await openReportingStore(directory, configuration, log);
   const machine = storeSetting(configuration.store) === null ? "" : machineOf(directory);
   const isAlive = instanceJudge({ machine });
   const runner = new Runner({ store, log, makers, limits, rules, budgets, prices, machine, isAlive, telemetry });
@@ -109,7 +109,7 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
     folders.start();
     claimer.start();
     log.info("a runner claims queued tasks", { runner: id, hosts: offer.hosts, labels: offer.labels });
-    say(greeting(offer));
+    say(greeting(offer, problem));
     await aborted(ending);
     notes.heed();
     await drained({ clock: systemClock, claimer, runner }, options);
@@ -158,11 +158,11 @@ async function usable(makers: readonly NamedMaker[], { hosts, say }: RunnerOptio
   throw new AsyncAgentsError("host_unavailable", message);
 }
 
-/** With the pid of this process: the one of the command that started it may be another. */
-function greeting({ id, name, hosts, labels, max }: RunnerOffer): string {
+/** With the pid of this process: the one of the command that started it may be another. And why nothing is reported. */
+function greeting({ id, name, hosts, labels, max }: RunnerOffer, problem: string | null): string {
   const who = `Runner ${id} on ${name} (version ${manifest.version}, pid ${process.pid})`;
   const own = labels.length === 0 ? "no labels" : `labels ${labels.join(", ")}`;
-  return `${who}: ${hosts.join(", ")}; ${own}; up to ${max} tasks at once. Ctrl-C ends it.`;
+  return `${who}: ${hosts.join(", ")}; ${own}; up to ${max} tasks at once. Ctrl-C ends it.${problem === null ? "" : `\n${problem} Tasks work without telemetry.`}`;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -26,6 +26,8 @@ const recordSchema = z.object({
   postgres: z.string().nullable().default(null),
   /** The address of its door to other machines; null if there is none. */
   listen: z.string().nullable().default(null),
+  /** The module that a daemon reports with, and why nothing is reported; null if that is off. */
+  telemetry: z.object({ module: z.string(), problem: z.string().nullable() }).nullable().default(null),
 });
 
 export type ServerRecord = z.infer<typeof recordSchema>;

@@ -18,7 +18,7 @@ import type { CallOperation } from "../protocol/operations.ts";
 import { LocalGuard } from "./access/local-guard.ts";
 import { unknownUser, userOfPeer } from "./access/peer-user.ts";
 import { folderToken } from "./access/token-file.ts";
-import { announce } from "./discovery.ts";
+import { announce, type ServerRecord } from "./discovery.ts";
 import { type DoorServer, type HandleMcp, openDoor, type SharedContext } from "./door.ts";
 import { EventStreams } from "./events/event-streams.ts";
 import { listenUrl } from "./listen-settings.ts";
@@ -39,6 +39,8 @@ export interface ApiServerOptions {
   directory: string;
   /** The PostgreSQL database that holds the tasks, as shown to people; SQLite in the data folder when absent. */
   postgres?: string | null;
+  /** For those who look for it; off when absent. */
+  telemetry?: ServerRecord["telemetry"];
   log: Log;
   /** The first port to try; 0 for any. */
   port: number;
@@ -69,7 +71,7 @@ export interface ApiServer {
 }
 
 export function startApiServer(options: ApiServerOptions): ApiServer {
-  const { overview, directory, postgres = null, log, heartbeatMs, daemon } = options;
+  const { overview, directory, postgres = null, telemetry = null, log, heartbeatMs, daemon } = options;
   const streams = new EventStreams({ overview, log, heartbeatMs });
   const token = folderToken(directory);
   const startedAt = Date.now();
@@ -92,8 +94,8 @@ export function startApiServer(options: ApiServerOptions): ApiServer {
     const url = `http://${ADDRESS}:${port}`;
     const kind = daemon ? ("daemon" as const) : ("plugin" as const);
     const { version } = manifest;
-    const record = { port, url, token, version, startedAt: new Date(startedAt).toISOString(), kind, postgres, listen };
-    const { withdraw } = announce(directory, record);
+    const known = { port, url, token, version, startedAt: new Date(startedAt).toISOString() };
+    const { withdraw } = announce(directory, { ...known, kind, postgres, listen, telemetry });
     const stop = async () => {
       withdraw();
       streams.close();

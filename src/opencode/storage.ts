@@ -148,7 +148,8 @@ async function startNotifier(store: Store, log: Log, configuration: Configuratio
 async function telemetryOn(store: Store, log: Log, { telemetry }: Configuration): Promise<Telemetry | null> {
   if (telemetry.module === undefined) return null;
   const { startTelemetry } = await import("../engine/telemetry/start-telemetry.ts");
-  return startTelemetry(telemetry.module, { ...systemClock, newId: makeId, store, log });
+  const started = await startTelemetry(telemetry.module, { ...systemClock, newId: makeId, store, log });
+  return started.telemetry;
 }
 
 /** Loaded only where it is needed. */

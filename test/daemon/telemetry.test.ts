@@ -91,16 +91,24 @@ describe("a daemon with telemetry", () => {
     expect(collector.sums.get("asyncagents.runs")).toBe(1);
   }, 60_000);
 
-  test("works without it if the module fails; doctor and the log say why", async () => {
+  test("works without it if the module fails; up, doctor and the log say why", async () => {
     const world = cliWorld();
     const module = join(world.folder, "broken.mjs");
     writeFileSync(module, 'import "a-package-that-is-not-there";\nexport default () => {};\n');
     world.environment.ASYNCAGENTS_TELEMETRY = module;
     expect((await world.cli("run", "--host", "scripted", "--wait", "hello")).code).toBe(0);
     expect(readFileSync(join(world.data, "asyncagents.log"), "utf8")).toContain("telemetry did not start");
+    const up = await world.cli("up");
+    expect([up.code, up.err]).toEqual([0, expect.stringMatching(/a-package-that-is-not-there.*asyncagents restart/)]);
     expect((await world.cli("doctor")).out).toMatch(/telemetry .*a-package-that-is-not-there/);
     writeFileSync(module, "export default () => {};\n");
-    expect((await world.cli("doctor")).out).toMatch(/telemetry .*broken\.mjs/);
+    expect((await world.cli("doctor")).out).toMatch(/telemetry .*a-package-that-is-not-there/);
+    expect((await world.cli("restart")).err).toContain("registered no provider");
+    expect((await world.cli("doctor")).out).toMatch(/telemetry .*registered no provider/);
+    world.environment.ASYNCAGENTS_TELEMETRY = join(world.folder, "missing.mjs");
+    const missing = (await world.cli("restart")).err;
+    expect(missing).toMatch(/missing\.mjs is not a file: correct telemetry\.module/);
+    expect(missing).not.toContain("setup-module");
     world.environment.ASYNCAGENTS_TELEMETRY = "relative.mjs";
     expect((await world.cli("config")).out).toContain("ASYNCAGENTS_TELEMETRY");
   }, 60_000);

@@ -9,7 +9,14 @@ import { serverRecord, startApi } from "./bed/api-bed.ts";
 import { startChild } from "./bed/api-child.ts";
 
 const own = { port: 5165, url: "http://127.0.0.1:5165", token: "secret", version: "1" };
-const early = { ...own, kind: "plugin" as const, postgres: null, listen: null, startedAt: "2026-01-01T00:00:00.000Z" };
+const early = {
+  ...own,
+  kind: "plugin" as const,
+  postgres: null,
+  listen: null,
+  telemetry: null,
+  startedAt: "2026-01-01T00:00:00.000Z",
+};
 
 let world: World;
 let directory: string;
@@ -59,6 +66,7 @@ describe("the announcement", () => {
       kind: "plugin",
       postgres: null,
       listen: null,
+      telemetry: null,
     });
     expect(serverRecord(directory, `servers/${process.pid}.json`)).toEqual(record);
     for (const file of ["server.json", `servers/${process.pid}.json`]) {

@@ -132,7 +132,14 @@ async function upDetached({ directory, screen, configuration }: Invocation): Pro
   });
   warnOfOtherStore(screen, daemon, storeSetting(configuration().store)?.shown ?? null);
   warnOfPlainText(screen, daemon, configuration());
+  warnOfTelemetry(screen, daemon);
   return EXIT.ok;
+}
+
+/** It is on, and nothing would be reported. */
+function warnOfTelemetry(screen: Screen, { telemetry }: DaemonRecord): void {
+  if (!telemetry?.problem) return;
+  screen.hint(`${oneLine(telemetry.problem)} Tasks work without telemetry. Correct it, then: asyncagents restart`);
 }
 
 /** Tokens would cross the network readable for everyone on the way. */
@@ -150,6 +157,7 @@ async function upInForeground({ directory, screen, configuration }: Invocation):
       else screen.line(`The daemon is running. Dashboard: ${url}  (Ctrl-C stops it)`);
       if (daemon?.listen && !screen.json) screen.line(`It listens on ${daemon.listen}, with tokens only.`);
       if (daemon) warnOfPlainText(screen, daemon, configuration());
+      if (daemon) warnOfTelemetry(screen, daemon);
     },
   });
   if (other) screen.show(shown(other, false), () => screen.line(`${alreadyRuns(other)} Dashboard: ${other.url}`));

@@ -1,25 +1,31 @@
-/** Whether the module that sets up telemetry can be loaded. Does not call it, and says nothing where it is off. */
+/**
+ * Whether the module that sets up telemetry can be loaded, and whether the daemon reports with it. Does not call it,
+ * and says nothing where it is off.
+ */
+import { findDaemon } from "../../daemon/find-daemon.ts";
 import { loadSetup } from "../../engine/telemetry/setup-module.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { CheckContext, Finding } from "./doctor-checks.ts";
 
-const NAME = "telemetry";
+const CORRECT = "Correct it, then: asyncagents restart. Tasks work without it.";
 
-export async function checkTelemetry({ configuration }: CheckContext): Promise<Finding[]> {
+export async function checkTelemetry({ configuration, directory }: CheckContext): Promise<Finding[]> {
   const { module } = configuration.telemetry;
   if (module === undefined) return [];
   try {
     await loadSetup(module);
-    return [
-      {
-        name: NAME,
-        state: "ok",
-        says: `on; ${module} can be loaded, and the log says whether it started`,
-        remedy: null,
-      },
-    ];
   } catch (thrown) {
-    const remedy = "Correct it, then: asyncagents restart. Tasks work without it.";
-    return [{ name: NAME, state: "problem", says: messageOf(thrown), remedy }];
+    return found("problem", messageOf(thrown), CORRECT);
   }
+  const daemon = findDaemon(directory);
+  if (daemon === null) return found("ok", `on; ${module} can be loaded`);
+  const { telemetry } = daemon;
+  if (telemetry?.problem) return found("problem", telemetry.problem, CORRECT);
+  return telemetry?.module === module
+    ? found("ok", `on; the daemon reports with ${module}`)
+    : found("warning", `the daemon was started without ${module}`, "asyncagents restart");
+}
+
+function found(state: Finding["state"], says: string, remedy: string | null = null): Finding[] {
+  return [{ name: "telemetry", state, says, remedy }];
 }

@@ -9,6 +9,7 @@ import type { Log } from "../../process/log.ts";
 import type { Store } from "../../store/store.ts";
 import { instrumentsOf } from "./instruments.ts";
 import { loadSetup } from "./setup-module.ts";
+import type { StartedTelemetry } from "./start-telemetry.ts";
 import { Telemetry } from "./telemetry.ts";
 import { TraceIds } from "./trace-ids.ts";
 
@@ -23,17 +24,19 @@ export interface OpenTelemetryContext extends Clock {
 }
 
 /** Rejects if the module cannot be loaded, or fails. */
-export async function openTelemetry(module: string, context: OpenTelemetryContext): Promise<Telemetry> {
+export async function openTelemetry(module: string, context: OpenTelemetryContext): Promise<StartedTelemetry> {
   const { log } = context;
   const setUp = await loadSetup(module);
   const ids = new TraceIds(context.newId);
   const returned = await setUp({ idGenerator: ids.generator });
   const provider = trace.getTracerProvider();
+  let problem: string | null = null;
   if (provider instanceof ProxyTracerProvider && provider.getDelegateTracer(SCOPE) === undefined) {
     const remedy = "it must register one for traces, made with @opentelemetry/api 1.9 or newer";
     log.error("the telemetry module registered no provider that is found", { module, remedy });
+    problem = `The telemetry module ${module} registered no provider that is found: ${remedy}.`;
   }
-  return new Telemetry({
+  const telemetry = new Telemetry({
     ...context,
     ids,
     tracer: provider.getTracer(SCOPE, manifest.version, SCHEMA),
@@ -42,4 +45,5 @@ export async function openTelemetry(module: string, context: OpenTelemetryContex
       if (typeof returned === "function") await returned();
     },
   });
+  return { telemetry, problem };
 }

@@ -2,6 +2,7 @@
  * The module of the user that sets up OpenTelemetry's SDK: which one, where it sends, and how much, is not ours to
  * decide. Its default export is called once, and may return what sends the rest at the end. Only loads and checks it.
  */
+import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -30,6 +31,10 @@ export async function loadSetup(module: string): Promise<SetUp> {
 }
 
 async function load(path: string): Promise<unknown> {
+  // The error of the import would name this file.
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
+    throw invalid(`${path} is not a file: correct telemetry.module in asyncagents.json, or ASYNCAGENTS_TELEMETRY.`);
+  }
   try {
     return await import(pathToFileURL(path).href);
   } catch (thrown) {

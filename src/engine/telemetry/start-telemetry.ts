@@ -10,19 +10,27 @@ import type { Telemetry } from "./telemetry.ts";
 /** A module that sets something up, and does not wait for a server. */
 const SET_UP_MS = 10_000;
 
-/** Null if it is off, or the module fails. */
+export interface StartedTelemetry {
+  /** Null if it is off, or the module fails. */
+  telemetry: Telemetry | null;
+  /** Why nothing is reported although it is on, for people, in one line; null otherwise. */
+  problem: string | null;
+}
+
 export async function startTelemetry(
   module: string | undefined,
   context: OpenTelemetryContext,
-): Promise<Telemetry | null> {
-  if (module === undefined) return null;
+): Promise<StartedTelemetry> {
+  if (module === undefined) return { telemetry: null, problem: null };
   try {
     const { openTelemetry } = await import("./open-telemetry.ts");
     const tooLong = () =>
-      new AsyncAgentsError("configuration_invalid", `The module took longer than ${SET_UP_MS / 1000} s.`);
+      new AsyncAgentsError("configuration_invalid", `The telemetry module took longer than ${SET_UP_MS / 1000} s.`);
     return await within(openTelemetry(module, context), { timeout: SET_UP_MS, clock: context }, tooLong);
   } catch (thrown) {
-    context.log.error("telemetry did not start; tasks work without it", { module, error: messageOf(thrown) });
-    return null;
+    const error = messageOf(thrown);
+    context.log.error("telemetry did not start; tasks work without it", { module, error });
+    const problem = AsyncAgentsError.isInstance(thrown) ? error : `The telemetry module ${module} failed: ${error}.`;
+    return { telemetry: null, problem: problem.replaceAll(/\s+/g, " ") };
   }
 }
