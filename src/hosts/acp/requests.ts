@@ -19,6 +19,8 @@ export interface AskingRun {
   sessionId: string;
   asked(request: { requestId: string; callId: string | null; tool: string; text: string }): void;
   answered(requestId: string, reply: Reply | null): void;
+  /** A request was cancelled, and nobody was asked: people read why in the conversation. */
+  unasked(request: { callId: string | null; tool: string; why: string }): void;
   /** Ends the turn: a person rejected it, perhaps with words for the agent. Resolves when the agent was told. */
   reject(message: string | null): Promise<void>;
   toolName(asked: AcpPermission["toolCall"]): string;
@@ -97,22 +99,35 @@ export class AcpRequests {
     const questions = main.map(([name, field]) => field.title ?? field.description ?? name);
     const text = questionsText(questions.length > 1 ? questions : [asked.message ?? questions[0] ?? "a question"]);
     const request = { asks: "question", text, callId: null, name: "question" } as const;
-    const reply = asked.mode === "url" ? null : await this.#ask(run, request, signal);
+    const reply = await this.#ask(run, request, signal, asked.mode === "url" ? LINK : null);
     if (reply?.kind !== "question" || reply.answers === null) return { action: "cancel" };
     const { answers } = reply;
     const content = main.flatMap(([name, field], index) => filledIn(name, field, answers[index] ?? "", fields));
     return { action: "accept", content: Object.fromEntries(content) };
   }
 
+  /** Why people cannot be asked; null if they can. */
+  #obstacle(sessionId: string, asks: Reply["kind"], { length }: string): string | null {
+    const open = [...this.#open.values()].filter((each) => each.sessionId === sessionId);
+    if (open.length >= MOST_OPEN) return `${MOST_OPEN} other requests of this session wait for an answer`;
+    if (asks === "question" || length <= PERMISSION_CHARS) return null;
+    const [is, most] = [length, PERMISSION_CHARS].map((count) => count.toLocaleString("en"));
+    return `its text has ${is} characters, and ${most} can be shown. Tell the agent to do it in smaller steps`;
+  }
+
   async #ask(
     run: AskingRun,
     given: { asks: Reply["kind"]; text: string; callId: string | null; name: string; tool?: AskedTool },
     signal: AbortSignal,
+    reason: string | null = null,
   ): Promise<Reply | null> {
     const { asks, callId, name, tool } = given;
     const { sessionId } = run;
-    if ([...this.#open.values()].filter((open) => open.sessionId === sessionId).length >= MOST_OPEN) return null;
-    if (asks === "permission" && given.text.length > PERMISSION_CHARS) return null;
+    const obstacle = reason ?? this.#obstacle(sessionId, asks, given.text);
+    if (obstacle !== null) {
+      run.unasked({ callId, tool: name, why: `its ${asks} was cancelled, and nobody was asked: ${obstacle}` });
+      return null;
+    }
     const isLong = asks === "question" && given.text.length > QUESTION_CHARS;
     const text = isLong ? `${given.text.slice(0, QUESTION_CHARS)} …` : given.text;
     const requestId = crypto.randomUUID();
@@ -131,6 +146,9 @@ export class AcpRequests {
     return reply;
   }
 }
+
+/** We open no pages, and would not know what happened there. */
+const LINK = "it is on a web page";
 
 const ONCE = ["allow_once", "allow_always"];
 const ALWAYS = ["allow_always", "allow_once"];

@@ -48,6 +48,8 @@ export class RunView {
   /** What the agent wrote last, once updates are left out; null before that. */
   #tail: string | null = null;
   #hasWorkedBeyond = false;
+  /** Why nobody was asked about the last request that was cancelled for that; null if there is none. */
+  unasked: string | null = null;
   /** What a person rejected, unless they said how to go on. */
   #rejected: { tool: string; message: string } | null = null;
   readonly #rejectedCalls = new Set<string>();
@@ -68,6 +70,7 @@ export class RunView {
       this.opening = { agentSession, how, account, at };
     } else if (line.type === "asked") this.#asked.set(line.requestId, { callId: line.callId, tool: line.tool });
     else if (line.type === "answered") return this.#readAnswer(line);
+    else if (line.type === "unasked") return this.#readUnasked(line);
     else if (line.type === "full") this.#fill();
     else if (line.type === "told") this.#tell(line);
     else if (line.type === "ended") {
@@ -228,7 +231,7 @@ export class RunView {
   }
 
   #settle(part: ToolPart, update: AcpUpdate, at: number): void {
-    // A call that a person rejected stays rejected, whatever the agent calls that.
+    // A call that a person rejected, or could not be asked about, stays rejected, whatever the agent calls that.
     if (this.#rejectedCalls.has(part.callId)) return;
     const shown = this.#profile.toolOutput?.(update, part) ?? toolText(update.content) ?? undefined;
     if (update.status === "in_progress") part.state = "running";
@@ -253,7 +256,16 @@ export class RunView {
     if (asked === undefined || !isRejected) return null;
     const said = message === null ? `${reply} by a person` : `${reply} by a person: ${message}`;
     this.#rejected = { tool: asked.tool, message: said };
-    const part = this.calls.get(asked.callId ?? "") ?? this.#newCall(asked.callId ?? requestId, asked.tool, at);
+    return this.#refuse(asked.callId ?? requestId, asked.tool, said, at);
+  }
+
+  #readUnasked({ callId, tool, why, at }: Extract<TranscriptLine, { type: "unasked" }>): Seen {
+    this.unasked = why;
+    return this.#refuse(callId ?? `unasked-${this.calls.size}`, tool, why, at);
+  }
+
+  #refuse(callId: string, tool: string, said: string, at: number): Seen {
+    const part = this.calls.get(callId) ?? this.#newCall(callId, tool, at);
     this.#rejectedCalls.add(part.callId);
     part.state = "error";
     part.error = said;

@@ -139,6 +139,10 @@ export class AcpRun implements AskingRun {
     this.#tell(this.#note({ type: "answered", ...this.#now(), ...answer }));
   }
 
+  unasked(request: { callId: string | null; tool: string; why: string }): void {
+    this.#tell(this.#note({ type: "unasked", ...this.#now(), ...request }));
+  }
+
   async reject(message: string | null): Promise<void> {
     if (message === null) this.#isRefused = true;
     else this.#words = message;

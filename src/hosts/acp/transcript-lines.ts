@@ -67,6 +67,8 @@ export type TranscriptLine =
       reply: ReplyWord | null;
       message: string | null;
     }
+  /** A request that was cancelled, and nobody was asked. */
+  | { type: "unasked"; messageId: string; at: number; callId: string | null; tool: string; why: string }
   /** A further prompt in the same run. */
   | { type: "told"; messageId: string; at: number; text: string }
   /** From here on, updates of the run are missing: the transcript has reached its limit. */

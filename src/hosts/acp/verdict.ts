@@ -77,7 +77,9 @@ function errorOf({ agent, view, profile }: TurnsEnd, result: AcpPromptResult, to
     case "refusal":
       return "the model refused to go on (refusal)";
     case "cancelled":
-      return `${agent} cancelled its turn, and nobody had asked for that`;
+      return view.unasked === null
+        ? `${agent} cancelled its turn, and nobody had asked for that`
+        : `${agent} cancelled its turn after ${view.unasked}`;
     default:
       return `${agent} ended its turn for an unknown reason (${result.stopReason.slice(0, 40) || "none given"})`;
   }

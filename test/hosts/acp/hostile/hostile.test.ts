@@ -124,6 +124,16 @@ describe("what it sends", () => {
     });
     expect(shown).toHaveLength(1);
     stop();
+    // People read why nothing came of it.
+    const { messages } = await stage.host.messages(session, { limit: 10, before: null });
+    const calls = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool" ? [part] : [])));
+    expect(calls.at(-1)).toMatchObject({
+      callId: "long-60000",
+      state: "error",
+      error: expect.stringMatching(/nobody was asked: its text has 60,\d+ characters, and 32,000 can be shown/),
+    });
+    const verdict = await stage.run(["askslong 60000", "stop cancelled"]);
+    expect(verdict).toMatchObject({ outcome: "error", error: expect.stringContaining("nobody was asked") });
   });
 
   check("whoever allows something sees what it is, whatever the agent calls it", async () => {
