@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -210,6 +211,14 @@ test("an edit changes JSON in one place only, whatever the file", () => {
   );
 });
 
+test("the panel is named where nobody can be asked, also if it was not built", async () => {
+  const { code, out, err } = await inHome(null).cli("install", "opencode");
+  expect([code, `${out}${err}`]).toEqual([
+    2,
+    expect.stringMatching(/panel\.js|panel for OpenCode's screen was not built/),
+  ]);
+});
+
 describe("install --http", () => {
   test.each([
     ["opencode", ".config/opencode/opencode.json", ["mcp", "asyncagents"]],
@@ -233,6 +242,20 @@ describe("install --http", () => {
     for (const name of folderNow())
       expect([name, statSync(join(dirname(path), name)).mode & 0o777]).toEqual([name, 0o600]);
     expect((await cli("install", client, "--http", "--yes")).out).toContain("already has it");
+  });
+
+  test("shows the change with --print, without the token, and starts no daemon for it", async () => {
+    const { cli, data, folderNow } = inHome(null);
+    const none = await cli("install", "opencode", "--http", "--print");
+    expect([none.code, none.err, existsSync(data)]).toEqual([5, expect.stringContaining("asyncagents up"), false]);
+    await cli("up");
+    const token = readFileSync(join(data, "token"), "utf8").trim();
+    for (const words of [[], ["--json"]]) {
+      const { code, out } = await cli("install", "opencode", "--http", "--print", ...words);
+      expect([code, out]).toEqual([0, expect.stringContaining("Authorization")]);
+      expect(out).not.toContain(token);
+    }
+    expect(folderNow()).toEqual([]);
   });
 
   test("writes no token where others could read it", async () => {

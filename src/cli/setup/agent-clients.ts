@@ -9,7 +9,7 @@ import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { appendJsonc, parseJsonc, plainOf, setJsonc } from "../../configuration/jsonc.ts";
 import { DEPTH_HEADER, DEPTH_VARIABLE } from "../../protocol/call-origin.ts";
-import { type ConfigChange, planChange } from "./config-change.ts";
+import { type ConfigChange, planChange, withoutSecret } from "./config-change.ts";
 
 export const CLIENTS = ["opencode", "claude", "cursor"] as const;
 export type ClientName = (typeof CLIENTS)[number];
@@ -93,10 +93,9 @@ function openCodeChange(request: InstallRequest): ConfigChange {
     return changed;
   };
   const advice = { ...(withPlugin ? { plugin: [plugin] } : {}), ...(withServer ? { mcp: { [NAME]: server } } : {}) };
-  return {
-    ...planChange(openCodeFile(request, "opencode"), edit, JSON.stringify(advice, null, 2)),
-    isSecret: request.http !== null,
-  };
+  const secret = request.http?.token;
+  const shown = withoutSecret(JSON.stringify(advice, null, 2), secret);
+  return { ...planChange(openCodeFile(request, "opencode"), edit, shown), secret };
 }
 
 /** Also under an older path, as a folder (`opencode plug`), or with options. */
@@ -120,8 +119,8 @@ function mcpServersChange(file: string, request: InstallRequest): ConfigChange {
   const server = http ? remoteServer(http, "0") : { command, args, ...withVariables("env", request) };
   const edit = (text: string) =>
     isSame(text, ["mcpServers", NAME], server) ? text : setJsonc(text, ["mcpServers", NAME], server);
-  const advice = JSON.stringify({ mcpServers: { [NAME]: server } }, null, 2);
-  return { ...planChange(file, edit, advice), isSecret: http !== null };
+  const advice = withoutSecret(JSON.stringify({ mcpServers: { [NAME]: server } }, null, 2), http?.token);
+  return { ...planChange(file, edit, advice), secret: http?.token };
 }
 
 /**

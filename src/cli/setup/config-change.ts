@@ -24,8 +24,15 @@ export interface ConfigChange {
   /** Empty if the file does not exist. */
   before: string;
   after: string;
-  /** It contains a token: afterwards only its owner may read it and its backups. */
-  isSecret?: boolean;
+  /** A token in it, which is not shown: afterwards only its owner may read the file and its backups. */
+  secret?: string | undefined;
+}
+
+const IN_ITS_PLACE = "<what the file token in the data folder contains>";
+
+/** As it may be shown: terminals and logs are read by others. */
+export function withoutSecret(text: string, secret: string | undefined): string {
+  return secret === undefined ? text : text.replaceAll(secret, IN_ITS_PLACE);
 }
 
 /** The change that `edit` makes to the file; the advice is shown if that fails. */
@@ -41,7 +48,8 @@ export function planChange(file: string, edit: (text: string) => string, advice:
 }
 
 /** Returns the backup's path; null if there was nothing to back up. */
-export function writeChange({ file, before, after, isSecret = false }: ConfigChange, now: Date): string | null {
+export function writeChange({ file, before, after, secret }: ConfigChange, now: Date): string | null {
+  const isSecret = secret !== undefined;
   mkdirSync(dirname(file), { recursive: true });
   const target = existsSync(file) ? realpathSync(file) : file;
   const current = existsSync(target) ? readFileSync(target, "utf8") : "";
@@ -62,8 +70,8 @@ export function writeChange({ file, before, after, isSecret = false }: ConfigCha
 }
 
 /** The changed lines, with a few lines of context. */
-export function diffLines({ before, after }: ConfigChange, paint: Paint): string[] {
-  const [old, next] = [linesOf(before), linesOf(after)];
+export function diffLines({ before, after, secret }: ConfigChange, paint: Paint): string[] {
+  const [old = [], next = []] = [before, after].map((text) => linesOf(withoutSecret(text, secret)));
   let start = 0;
   while (start < old.length && start < next.length && old[start] === next[start]) start++;
   let tail = 0;

@@ -1,4 +1,5 @@
 /** `install`: adds asyncagents to a client's configuration, after showing the change and asking. Needs no daemon. */
+import { findDaemon } from "../../../daemon/find-daemon.ts";
 import { AsyncAgentsError } from "../../../model/errors.ts";
 import type { CommandArguments } from "../../arguments.ts";
 import type { Command, Invocation } from "../../command.ts";
@@ -11,7 +12,7 @@ import {
   type InstallRequest,
   planInstall,
 } from "../../setup/agent-clients.ts";
-import { type ConfigChange, diffLines, writeChange } from "../../setup/config-change.ts";
+import { type ConfigChange, diffLines, withoutSecret, writeChange } from "../../setup/config-change.ts";
 import { programOutput } from "../../setup/programs.ts";
 
 const ADDS = ["plugin", "mcp", "both"] as const;
@@ -50,9 +51,9 @@ export const installCommand: Command = {
     assertAdd(client, scope, given.text("add"));
     const plan = planInstall(client, request);
     if ("programs" in plan) return installByProgram(invocation, client, plan);
-    const code = await installFiles(invocation, client, request, plan.changes);
+    // Before the question, and also where nobody can be asked.
     if (plan.lacks !== undefined) invocation.screen.hint(plan.lacks);
-    return code;
+    return installFiles(invocation, client, request, plan.changes);
   },
 };
 
@@ -60,14 +61,21 @@ export const installCommand: Command = {
  * Only where the token stays private: a project's file is often committed, and Claude's command line would expose it
  * to every user.
  */
-async function daemonAddress({ connection }: Invocation, client: ClientName, scope: InstallRequest["scope"]) {
+async function daemonAddress(invocation: Invocation, client: ClientName, scope: InstallRequest["scope"]) {
+  const { arguments: given, connection, directory } = invocation;
   if (client === "claude" || scope === "project") {
     const reason =
       scope === "project" ? "project files are often shared" : "its command line can be read by other users";
     const message = `--http would write your token where others can read it: ${reason}. Leave it out: the command needs no token.`;
     throw new AsyncAgentsError("invalid_input", message);
   }
-  const { url, token } = await connection.daemon();
+  const isPrinted = given.flag("print");
+  const daemon = isPrinted ? findDaemon(directory) : await connection.daemon();
+  if (daemon === null) {
+    const message = "No daemon is running, and --print starts none: its address is not known. Start it: asyncagents up";
+    throw new AsyncAgentsError("daemon_unavailable", message);
+  }
+  const { url, token } = daemon;
   return { url, token };
 }
 
@@ -99,7 +107,10 @@ async function installFiles(
     }
   }
   if (given.flag("print")) {
-    const shown = plan.map(({ file, before, after }) => ({ file, changed: false, before, after }));
+    const shown = plan.map(({ file, before, after, secret }) => {
+      const [was, will] = [withoutSecret(before, secret), withoutSecret(after, secret)];
+      return { file, changed: false, before: was, after: will };
+    });
     if (screen.json) screen.document({ client, ...shown[0], files: shown });
     return EXIT.ok;
   }
