@@ -87,6 +87,7 @@ export function wireTask(task: Task, textChars = Number.POSITIVE_INFINITY): Back
     host: task.host,
     directory: task.directory,
     machine: task.machine || null,
+    instance: task.owner,
     clone: task.clone,
     after: task.after && { tasks: [...task.after.tasks], ifFailed: task.after.ifFailed },
     clearedAt: isoOrNull(task.clearedAt),

@@ -155,6 +155,7 @@ export const taskSchema = z.object({
     .string()
     .nullable()
     .describe("the machine that has its session and its directory; null if unknown, or only one uses the store"),
+  instance: z.string().nullish().describe("what runs it: one of /v1/instances if this server does; null once it ended"),
   clone: z
     .object({ hostname: z.string(), remote: z.string(), branch: z.string() })
     .nullable()

@@ -92,6 +92,16 @@ describe("asyncagents runner", () => {
     expect(await show(world, next.id)).toMatchObject({ phase: "queued" });
   }, 60_000);
 
+  test("does not keep the daemon of its machine from being stopped, whose folder is the same", async () => {
+    const world = cliWorld();
+    await world.cli("run", "--host", "scripted", "--wait", "hello");
+    await runner(world);
+    const { id } = await queue(world, "Waits\n!write begun.txt x\n!wait go.txt");
+    await written(world, "begun.txt");
+    expect(await world.json("down")).toMatchObject({ stopped: true });
+    expect(await show(world, id)).toMatchObject({ status: "running" });
+  }, 60_000);
+
   test("says what it lacks, and refuses wrong options", async () => {
     const world = cliWorld();
     world.environment.ASYNCAGENTS_OPENCODE = "/nowhere/opencode";

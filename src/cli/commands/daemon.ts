@@ -12,6 +12,7 @@ import { tokenDoorOptions } from "../../daemon/token-door-options.ts";
 import { listenSettings, listenUrl } from "../../http/listen-settings.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { isSameMachine, machineOf } from "../../process/machine.ts";
+import type { ServerInstance } from "../../protocol/server.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import { openStore } from "../../store/open.ts";
 import { storeSetting } from "../../store/store-setting.ts";
@@ -220,9 +221,8 @@ async function refuseWhileBusy({ url, token }: DaemonRecord, machine: string, co
     // paused.
     const isNear = ({ queue, machine: theirs, phase }: BackgroundTask) =>
       !queue && phase !== "paused" && isSameMachine(theirs ?? "", machine);
-    const own = live.tasks
-      .filter(isNear)
-      .filter((task) => instances.some(({ host, directory }) => host === task.host && directory === task.directory));
+    const isOwn = (task: BackgroundTask) => instances.some((instance) => runs(instance, task));
+    const own = live.tasks.filter(isNear).filter(isOwn);
     if (own.length === 0) return;
     const names = own.slice(0, 3).map(({ description }) => `"${oneLine(description)}"`);
     const [what, it] = own.length === 1 ? ["A task is", "it"] : [`${own.length} tasks are`, "them"];
@@ -233,6 +233,12 @@ async function refuseWhileBusy({ url, token }: DaemonRecord, machine: string, co
     const message = `Cannot find out which tasks the daemon is running. Stop it anyway with: asyncagents ${command} --force`;
     throw new AsyncAgentsError("daemon_unavailable", message, { cause: thrown });
   }
+}
+
+/** A runner of this machine may have the same folder open. An older daemon does not say who runs a task. */
+function runs({ id, host, directory }: ServerInstance, task: BackgroundTask): boolean {
+  if (task.instance !== undefined) return task.instance === id;
+  return host === task.host && directory === task.directory;
 }
 
 /** The command that `ensureDaemon` starts. */
