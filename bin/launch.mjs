@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bunArguments, findBun } from "./find-bun.mjs";
 import { installIfNeeded } from "./install.mjs";
-import { runChild } from "./run-child.mjs";
+import { endsWithThis, runChild } from "./run-child.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const scripts = {
@@ -41,7 +41,8 @@ async function launch([name, ...args]) {
   // The command line works in the folder it was called in. npm changes to the package's folder and passes the
   // original one in INIT_CWD.
   const cwd = name === "cli" ? (process.env.INIT_CWD ?? process.cwd()) : root;
-  return runChild(bun.path, [...bunArguments(root), join(root, script), ...args], { cwd });
+  const env = name === "cli" ? endsWithThis() : process.env;
+  return runChild(bun.path, [...bunArguments(root), join(root, script), ...args], { cwd, env });
 }
 
 function fail(message) {

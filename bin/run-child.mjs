@@ -4,6 +4,11 @@
  */
 import { spawn } from "node:child_process";
 
+/** The environment of a command line that ends, as with SIGTERM, if this process is killed and cannot pass that on. */
+export function endsWithThis() {
+  return { ...process.env, ASYNCAGENTS_LAUNCHER: String(process.pid) };
+}
+
 /** Resolves with the exit code. If a signal killed the child, this process ends with the same signal. */
 export function runChild(command, args, options = {}) {
   const child = spawn(command, args, { stdio: "inherit", ...options });

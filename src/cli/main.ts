@@ -24,6 +24,7 @@ const words = process.argv
 /** Relative to the directory the command was called in; the daemon runs elsewhere. */
 const FOLDERS = ["ASYNCAGENTS_HOME", "ASYNCAGENTS_WORKTREES"];
 const SAME_INTERRUPT_MS = 300;
+const LAUNCHER_LOOK_MS = 1000;
 const interruption = new AbortController();
 
 const output = new Output(outputFailed);
@@ -112,6 +113,22 @@ function listenToInterrupts(): void {
   });
 }
 
+/**
+ * A launcher that is killed with SIGKILL passes nothing on: a runner would go on with nobody's knowledge. Nothing that
+ * this process starts sees the variable.
+ */
+function endWithLauncher(): void {
+  const launcher = Number(process.env.ASYNCAGENTS_LAUNCHER);
+  delete process.env.ASYNCAGENTS_LAUNCHER;
+  if (!(launcher > 0) || process.ppid !== launcher) return;
+  const look = setInterval(() => {
+    if (process.ppid === launcher) return;
+    clearInterval(look);
+    process.kill(process.pid, "SIGTERM");
+  }, LAUNCHER_LOOK_MS);
+  look.unref();
+}
+
 /** The client's message about a failed connection hides the reason that we know. */
 function reasonOf(thrown: unknown): unknown {
   const cause = thrown instanceof Error ? thrown.cause : undefined;
@@ -137,6 +154,7 @@ function isIncomplete(): boolean {
   return output.failureOf("stdout") !== null || (unsaid !== null && unsaid.code !== "EPIPE");
 }
 
+endWithLauncher();
 const code = await ended();
 await output.flush();
 process.exit(code === EXIT.ok && isIncomplete() ? EXIT.failed : code);

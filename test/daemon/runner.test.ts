@@ -1,7 +1,9 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { identityOf, isAlive } from "../../src/process/liveness.ts";
 import { type CliWorld, cliWorld, type Running } from "../cli/cli-bed.ts";
+import { root } from "../ground/repository.ts";
 
 interface Shown {
   id: string;
@@ -100,6 +102,21 @@ describe("asyncagents runner", () => {
     await written(world, "begun.txt");
     expect(await world.json("down")).toMatchObject({ stopped: true });
     expect(await show(world, id)).toMatchObject({ status: "running" });
+  }, 60_000);
+
+  test("ends if its launcher is killed", async () => {
+    const world = cliWorld();
+    const words = ["node", join(root, "bin", "asyncagents.mjs"), "runner", "--hosts", "scripted"];
+    const launcher = Bun.spawn(words, { cwd: world.work, env: world.environment, stdin: "ignore", stdout: "pipe" });
+    const reader = launcher.stdout.getReader();
+    const [pid = ""] = /(?<=pid )\d+/.exec(new TextDecoder().decode((await reader.read()).value)) ?? [];
+    const child = identityOf(Number(pid));
+    onTestFinished(() => {
+      if (isAlive(child)) process.kill(child.pid, "SIGKILL");
+    });
+    launcher.kill("SIGKILL");
+    // The runner has the pipe open until it ends.
+    while (!(await reader.read()).done);
   }, 60_000);
 
   test("says what it lacks, and refuses wrong options", async () => {
