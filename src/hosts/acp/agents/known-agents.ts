@@ -16,7 +16,7 @@ export interface KnownAgent {
   /** The version that passes the conformance suite. */
   tested?: string;
   profile?: ProfileName;
-  /** What it cannot do, for people who choose. */
+  /** What it cannot do beyond what none of them can, for people who choose; docs/acp.md lists the same. */
   limits?: readonly string[];
 }
 
@@ -35,35 +35,39 @@ export const KNOWN_AGENTS: Readonly<Record<string, KnownAgent>> = {
     arguments: ["acp"],
     tested: "1.18.33",
     profile: "opencode",
-    limits: ["asks no questions", "reports the tokens of its last model call only", "hides retries"],
+    limits: ["asks no questions", "reports the tokens of its last model call only"],
   }),
   claude: npmAgent("Claude Code", "@agentclientprotocol/claude-agent-acp", {
     program: "claude-agent-acp",
     arguments: [],
     tested: "0.99.1",
     profile: "claude",
-    limits: ["hides retries"],
   }),
   codex: npmAgent("Codex", "@agentclientprotocol/codex-acp", {
     program: "codex-acp",
     arguments: [],
     tested: "2.6.0",
     profile: "codex",
-    limits: ["asks no questions"],
+    limits: ["asks no questions", "reports no cost"],
   }),
   qwen: npmAgent("Qwen Code", "@qwen-code/qwen-code", {
     program: "qwen",
     arguments: ["--acp"],
     tested: "0.24.4",
     profile: "qwen",
-    limits: ["its background agents end with its turn", "hides retries", "reports no cost"],
+    limits: ["reports no cost", "its background agents end with its turn"],
   }),
   gemini: npmAgent("Gemini CLI", "@google/gemini-cli", {
     program: "gemini",
     arguments: ["--acp"],
     tested: "0.61.0",
     profile: "gemini",
-    limits: ["asks no questions", "cannot load a session in its first minute", "hides retries", "reports no cost"],
+    limits: [
+      "asks no questions",
+      "reports no cost",
+      "cannot load a session in its first minute",
+      "shows no shell output",
+    ],
   }),
   copilot: npmAgent("GitHub Copilot", "@github/copilot", {
     program: "copilot",
@@ -72,9 +76,9 @@ export const KNOWN_AGENTS: Readonly<Record<string, KnownAgent>> = {
     profile: "copilot",
     limits: [
       "asks no questions",
-      "takes no MCP servers that are programs",
-      "does not name its tools",
       "reports no cost",
+      "does not name its tools",
+      "takes no MCP servers that are programs",
     ],
   }),
   amp: untested("Amp", "amp-acp", [], "see https://github.com/tao12345666333/amp-acp"),
