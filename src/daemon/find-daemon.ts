@@ -65,7 +65,8 @@ export async function ensureDaemon(
       // It exited because of another daemon, which is gone already.
       if (child.exitCode === 0 && !findDaemon(directory)) ({ child, logStart } = startProcess(directory));
       if (performance.now() > deadline) {
-        throw didNotStart(directory, logStart, `did not answer within ${START_MS / 1000} s`);
+        const wait = `did not answer within ${START_MS / 1000} s and may still be starting (pid ${child.pid}): try again`;
+        throw didNotStart(directory, logStart, wait);
       }
       await pause(LOOK_MS);
     }

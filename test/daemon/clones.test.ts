@@ -109,7 +109,7 @@ describe("a queued task on another machine", () => {
     writeFileSync(join(repo, "draft.txt"), "x");
     await runner(there, "--label", "eu");
     const said = await here.cli("run", "--queue", "--host", "scripted", "--dir", repo, "Draft\n!say draft");
-    expect(said.err).toContain("Only a runner of this machine can do it: it has uncommitted changes (draft.txt)");
+    expect(said.err).toContain("its folder cannot be cloned: it has uncommitted changes (draft.txt)");
     const id = said.out.trim();
     const { queue: place } = await show(here, id);
     expect([place?.machine?.slice(0, 4), place?.remote]).toEqual(["mac_", null]);

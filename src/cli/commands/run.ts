@@ -92,7 +92,9 @@ async function runPrompt(invocation: Invocation): Promise<number> {
   if (given.flag("wait")) return waitAndShow(invocation, task, timeoutMs);
   screen.show(task, () => screen.line(task.id));
   if (task.queue?.bound) {
-    screen.hint(`Only a runner of this machine can do it: ${oneLine(task.queue.bound)}.`);
+    screen.hint(
+      `Only a runner of this machine can do it, since its folder cannot be cloned: ${oneLine(task.queue.bound)}.`,
+    );
   }
   if (after.length > 0) screen.hint(`It is in the batch ${task.batchId}.`);
   if (task.queue?.waitsFor) screen.hint(oneLine(task.queue.waitsFor));
