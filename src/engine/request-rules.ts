@@ -4,7 +4,7 @@ import { type RequestRule, RULE_DECISIONS } from "../model/request-policy.ts";
 
 const MOST_RULES = 200;
 const MOST_CHARS = 500;
-/** Each star multiplies the work of a comparison. */
+/** More than anybody can read. */
 const MOST_STARS = 5;
 
 const words = z.string().min(1).max(MOST_CHARS);

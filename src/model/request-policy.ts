@@ -3,7 +3,7 @@
  * answers in time. The first rule that fits decides; without one, a person is asked. A rule that allows is read
  * narrowly, one that denies or asks widely. Pure.
  */
-import { isLike, likeExpression } from "./text/like.ts";
+import { isLike, isLikeWithout } from "./text/like.ts";
 
 /** What a request is about, in the host's own words: a tool, and the commands, files or addresses it wants. */
 export interface AskedTool {
@@ -86,11 +86,14 @@ function fits(rule: RequestRule, { agent, asks, tool }: RuledRequest): boolean {
 /** A tool that the host does not name fits only rules for any tool. */
 const UNKNOWN: AskedTool = { name: "", subjects: [] };
 
+/** What chains or redirects commands in a shell. */
+const CHAINING = /[;&|<>`$()\r\n]/;
+
 /**
  * For what is allowed: `*` stands for no character that chains or redirects commands, and a path with `..` fits only if
  * it is written out.
  */
 function isCertainly(text: string, pattern: string): boolean {
   if (text === pattern) return true;
-  return !/(^|[/\\\s"'=])\.\.([/\\\s"']|$)/.test(text) && likeExpression(pattern, "[^;&|<>`$()\\r\\n]*").test(text);
+  return !/(^|[/\\\s"'=])\.\.([/\\\s"']|$)/.test(text) && isLikeWithout(text, pattern, CHAINING);
 }

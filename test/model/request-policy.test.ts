@@ -84,6 +84,41 @@ describe("rules about what agents ask", () => {
     expect(rulingOn([{ decision: "allow" }], question)).toBeNull();
   });
 
+  test("a long text is compared with any pattern at once: an agent that writes one stops nobody's work", () => {
+    const long = "git ".repeat(50_000);
+    const from = process.cpuUsage();
+    for (const decision of ["allow", "deny"] as const) {
+      const rules: RequestRule[] = [{ tool: "bash", pattern: "*git*git*git*push*", decision }];
+      expect(said(rules, "bash", long)).toBe("ask");
+      expect(said(rules, "bash", `${long}push origin`)).toBe(decision);
+    }
+    expect(process.cpuUsage(from).user).toBeLessThan(1_000_000);
+  });
+
+  test("a star stands for what is between the parts of a pattern, and the whole text must fit", () => {
+    const deny = (pattern: string, text: string) => said([{ pattern, decision: "deny" }], "bash", text);
+    for (const [pattern, text] of [
+      ["a*a", "aa"],
+      ["a**b", "a b"],
+      ["*ab*b", "abab"],
+      ["*", "\n"],
+      ["a.c", "a.c"],
+    ] as const)
+      expect([pattern, deny(pattern, text)]).toEqual([pattern, "deny"]);
+    for (const [pattern, text] of [
+      ["a*a", "a"],
+      ["ab*b", "ab"],
+      ["*ab*b", "ab"],
+      ["a.c", "abc"],
+      ["a", "ab"],
+    ] as const)
+      expect([pattern, deny(pattern, text)]).toEqual([pattern, "ask"]);
+    const allow = (pattern: string, text: string) => said([{ pattern, decision: "allow" }], "bash", text);
+    expect(allow("a * > b*", "a x > b.txt")).toBe("allow");
+    expect(allow("a * > b*", "a x > y > b.txt")).toBe("ask");
+    expect(allow("a * b*", "a x b; b c")).toBe("ask");
+  });
+
   test("rules with mistakes are refused", () => {
     for (const wrong of [
       [{ decision: "perhaps" }],
