@@ -247,6 +247,7 @@ describe("text for terminals", () => {
   test("cuts fall between characters, line breaks between words", () => {
     expect(cutToWidth("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", 4)).toBe("👩‍👩‍👧…");
     expect(cutToWidth("short", 10)).toBe("short");
+    expect(cutToWidth("\u1100".repeat(20), 10)).toBe(`${"\u1100".repeat(4)}…`);
     expect(wrapped("one two three", 9, 2)).toBe("one two\n  three");
     expect([shortId("3faef725-1111-4222-8333-444444444444"), shortId("ses_e2287811dffe0goyfzA7KPnYJq")]).toEqual([
       "3faef725",

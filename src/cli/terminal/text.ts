@@ -16,13 +16,24 @@ export function cutToWidth(text: string, width: number): string {
   if (width <= 1) return width === 1 ? "…" : "";
   let taken = "";
   let used = 0;
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
-    const each = widthOf(segment);
+  for (const unit of unitsOf(text, width - 1)) {
+    const each = widthOf(unit);
     if (used + each > width - 1) break;
-    taken += segment;
+    taken += unit;
     used += each;
   }
   return `${taken}…`;
+}
+
+/**
+ * What a cut leaves whole: a character as people see it. Some scripts join any number of signs into one; a character
+ * that is wider than the room comes in pieces, or nothing of it could ever be shown.
+ */
+function* unitsOf(text: string, room: number): Generator<string> {
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (widthOf(segment) <= room) yield segment;
+    else yield* segment;
+  }
 }
 
 export function padTo(text: string, width: number): string {

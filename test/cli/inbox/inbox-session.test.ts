@@ -67,3 +67,12 @@ test("of one that is too long for the inbox, it says where all of it is", async 
   await press("r");
   expect(answered).toEqual(["reject"]);
 });
+
+test("a character that is wider than the screen, as some scripts can make one, is shown in pieces", async () => {
+  for (const sign of ["\u1100", "\u0915\u094d"]) {
+    const { press, answered } = opened(permission(`${sign.repeat(300)}; rm -rf everything`, false));
+    for (let pages = 0; pages < 20 && !(await press("\r")).includes("rm -rf everything"); pages++);
+    await press("a");
+    expect(answered).toEqual(["once"]);
+  }
+});
