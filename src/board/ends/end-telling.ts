@@ -9,12 +9,14 @@ import { isLive, type Task } from "../../model/task.ts";
 import { pause } from "../../process/deadline.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 import type { Notice } from "../../store/store.ts";
+import type { BoardCall } from "../board-call.ts";
 import type { BoardParts } from "../board-context.ts";
 import type { Input } from "../input.ts";
 import { endText } from "./end-text.ts";
 import { findLaunch, followedHandle, readEnd } from "./launch-end.ts";
 
 type NextEnds = OperationOutput<"next_ends">;
+type Caller = Pick<BoardCall, "origin">;
 
 /** Each is a process. After a launch, one more than is needed: one waits while another tells. */
 const MOST_WAITING = { launch: 2, prompt: 1, start: Number.POSITIVE_INFINITY };
@@ -41,12 +43,14 @@ export class EndTelling {
     this.#parts = parts;
   }
 
-  async read(input: Input<"read_end">): Promise<OperationOutput<"read_end">> {
+  async read(input: Input<"read_end">, { origin }: Caller): Promise<OperationOutput<"read_end">> {
     const { store, now, monotonic } = this.#parts;
     const { handle } = input;
     const end = await readEnd(this.#parts, input);
-    keepNewest(this.#asked, handle, monotonic());
     const follower = await store.followers.get(handle);
+    // Whoever holds a token can read any end. Only those that such a holder follows are told by that.
+    if (origin.token !== undefined && follower?.client !== unknownClient(handle)) return end;
+    keepNewest(this.#asked, handle, monotonic());
     // Its client could not say so when it launched, because the daemon went away.
     if (follower === null) await this.#add({ handle, client: unknownClient(handle), way: "task", callId: null });
     // What hooks have to tell a session is not told because somebody else asks for it.
@@ -56,10 +60,14 @@ export class EndTelling {
     return end;
   }
 
-  async follow({ client, way, call, ...asked }: Input<"follow_launch">): Promise<OperationOutput<"follow_launch">> {
-    const handle = await followedHandle(this.#parts, asked.handle);
+  /** Only programs of this machine say for which session of it they ask: what is told wakes that session. */
+  async follow(input: Input<"follow_launch">, { origin }: Caller): Promise<OperationOutput<"follow_launch">> {
+    const handle = await followedHandle(this.#parts, input.handle);
     await findLaunch(this.#parts, handle);
-    await this.#add({ handle, client, way, callId: call ?? null });
+    const { client, way, call = null } = input;
+    const isLocal = origin.token === undefined;
+    const who = isLocal ? { client, callId: call } : { client: unknownClient(handle), callId: null };
+    await this.#add({ handle, way, ...who });
     return { handle };
   }
 
