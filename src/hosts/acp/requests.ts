@@ -95,14 +95,15 @@ export class AcpRequests {
 
   async question(run: AskingRun, asked: AcpElicitation, signal: AbortSignal): Promise<unknown> {
     const fields = Object.entries(asked.requestedSchema?.properties ?? {});
-    const main = fields.filter(([name]) => !isCustom(name, fields));
+    const names = new Set(fields.map(([name]) => name));
+    const main = fields.filter(([name]) => !isCustom(name, names));
     const questions = main.map(([name, field]) => field.title ?? field.description ?? name);
     const text = questionsText(questions.length > 1 ? questions : [asked.message ?? questions[0] ?? "a question"]);
     const request = { asks: "question", text, callId: null, name: "question" } as const;
     const reply = await this.#ask(run, request, signal, asked.mode === "url" ? LINK : null);
     if (reply?.kind !== "question" || reply.answers === null) return { action: "cancel" };
     const { answers } = reply;
-    const content = main.flatMap(([name, field], index) => filledIn(name, field, answers[index] ?? "", fields));
+    const content = main.flatMap(([name, field], index) => filledIn(name, field, answers[index] ?? "", names));
     return { action: "accept", content: Object.fromEntries(content) };
   }
 
@@ -169,16 +170,11 @@ function questionsOf({ _meta, toolCall }: AcpPermission): string[] | null {
 const CUSTOM = "_custom";
 
 /** A field for an answer in the person's own words, beside one with choices. */
-function isCustom(name: string, fields: readonly [string, AcpField][]): boolean {
-  return name.endsWith(CUSTOM) && fields.some(([other]) => `${other}${CUSTOM}` === name);
+function isCustom(name: string, names: ReadonlySet<string>): boolean {
+  return name.endsWith(CUSTOM) && names.has(name.slice(0, -CUSTOM.length));
 }
 
-function filledIn(
-  name: string,
-  field: AcpField,
-  answer: string,
-  fields: readonly [string, AcpField][],
-): [string, unknown][] {
+function filledIn(name: string, field: AcpField, answer: string, names: ReadonlySet<string>): [string, unknown][] {
   const choices =
     field.oneOf?.map((each) => ({ value: each.const, label: each.title ?? String(each.const) })) ??
     field.enum?.map((value) => ({ value, label: String(value) }));
@@ -186,7 +182,7 @@ function filledIn(
     [String(value), label].some((each) => each.trim().toLowerCase() === answer.trim().toLowerCase());
   const chosen = choices?.find(isMeant);
   if (chosen) return [[name, chosen.value]];
-  if (fields.some(([other]) => other === `${name}${CUSTOM}`)) return [[`${name}${CUSTOM}`, answer]];
+  if (names.has(`${name}${CUSTOM}`)) return [[`${name}${CUSTOM}`, answer]];
   if (field.type === "boolean") return [[name, /^(y|yes|true|1)$/i.test(answer.trim())]];
   if (field.type === "number" || field.type === "integer") return [[name, Number(answer)]];
   return [[name, answer]];

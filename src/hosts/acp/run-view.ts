@@ -251,6 +251,7 @@ export class RunView {
 
   #readAnswer({ requestId, reply, message, at }: Extract<TranscriptLine, { type: "answered" }>): Seen {
     const asked = this.#asked.get(requestId);
+    this.#asked.delete(requestId);
     const isRejected = reply === "rejected" || reply === "turned down";
     if (!isRejected && reply !== null) this.#rejectedCalls.delete(asked?.callId ?? "");
     if (asked === undefined || !isRejected) return null;

@@ -9,6 +9,7 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import { pause } from "../../process/deadline.ts";
 import { type HostEvent, type PromptInput, type Reply, replyWord } from "../host.ts";
 import type { AcpAgent } from "./agents/agent-table.ts";
+import { bounded } from "./bounded-update.ts";
 import { AgentConnection } from "./connection.ts";
 import { AgentGone, AgentRefusal } from "./connection-errors.ts";
 import { type AgentCommand, AgentProcess } from "./process.ts";
@@ -230,7 +231,7 @@ export class AcpRun implements AskingRun {
     this.#isHeard = true;
     if (agentSession !== this.#agentSession || this.#isReplayed(update)) return;
     const costBefore = this.#view.totalCost;
-    const seen = this.#note({ type: "update", ...this.#now(), update });
+    const seen = this.#note({ type: "update", ...this.#now(), update: bounded(update) });
     if (this.#view.hasBegun) this.#markTaken();
     this.#tell(seen);
     if (this.#view.totalCost !== costBefore) this.#reportCost();

@@ -11,8 +11,6 @@ import { type AcpIdentity, lineIn, type TranscriptLine, textOfLine } from "./tra
 
 /** The most that a transcript holds before updates are left out, in bytes. */
 const TRANSCRIPT_BYTES = 32 * 1024 * 1024;
-/** The longest text inside an update; what is longer is cut in the middle. */
-const LONGEST_TEXT = 512 * 1024;
 
 /** What an agent can cause as often as it likes. */
 const BOUNDED = new Set<TranscriptLine["type"]>(["update", "asked", "answered"]);
@@ -66,8 +64,7 @@ export class TranscriptFiles {
   note(sessionId: string, line: Extract<TranscriptLine, { messageId: string }>): boolean {
     const writing = this.#writingOf(sessionId);
     if (BOUNDED.has(line.type) && !this.#hasRoom(writing, line.messageId, line.at)) return false;
-    const text = line.type === "update" ? textOfLine({ ...line, update: shortened(line.update) }) : textOfLine(line);
-    this.#add(writing, text);
+    this.#add(writing, textOfLine(line));
     void this.#flush(sessionId, writing, false);
     return true;
   }
@@ -190,18 +187,4 @@ async function textOf(path: string): Promise<string | null> {
 function absent(thrown: unknown): null {
   if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return null;
   throw thrown;
-}
-
-/** Also bounds how deep a value is read: an agent may send anything. */
-function shortened<Value>(value: Value, depth = 0): Value {
-  if (typeof value === "string") return (value.length > LONGEST_TEXT ? cutInTheMiddle(value) : value) as Value;
-  if (typeof value !== "object" || value === null) return value;
-  if (depth > 20) return undefined as Value;
-  if (Array.isArray(value)) return value.slice(0, 1000).map((each) => shortened(each, depth + 1)) as Value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shortened(each, depth + 1)])) as Value;
-}
-
-function cutInTheMiddle(text: string): string {
-  const half = LONGEST_TEXT / 2;
-  return `${text.slice(0, half)}\n… ${text.length - LONGEST_TEXT} characters cut …\n${text.slice(-half)}`;
 }

@@ -6,6 +6,8 @@ import { z } from "zod";
 
 const text = z.string().optional().catch(undefined);
 const count = z.number().nonnegative().finite().optional().catch(undefined);
+/** A longer one is none: ids are kept, and compared, apart from what they belong to. */
+const id = z.string().max(1_000).optional().catch(undefined);
 const meta = z.record(z.string(), z.unknown()).optional().catch(undefined);
 
 /** A piece of a message, or of what a tool returned. */
@@ -15,8 +17,8 @@ const toolContentSchema = z.looseObject({ type: text, content: contentSchema.opt
 
 const updateSchema = z.looseObject({
   sessionUpdate: z.string(),
-  messageId: text,
-  toolCallId: text,
+  messageId: id,
+  toolCallId: id,
   title: text,
   name: text,
   kind: text,

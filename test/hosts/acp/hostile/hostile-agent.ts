@@ -115,6 +115,12 @@ const steps: Record<string, (rest: string) => unknown> = {
       if (process.stdout.writableNeedDrain) await new Promise((resolve) => process.stdout.once("drain", resolve));
     }
   },
+  /** Below a depth at which nothing is kept any more. */
+  deep(megabytes) {
+    let rawInput: unknown = "d".repeat(Number(megabytes) * 1024 * 1024);
+    for (let depth = 0; depth < 30; depth++) rawInput = { deep: rawInput };
+    update({ sessionUpdate: "tool_call", toolCallId: "deep", title: "work", status: "completed", rawInput });
+  },
   huge: (megabytes) => say("y".repeat(Number(megabytes) * 1024 * 1024)),
   /** Programs in sessions of their own, the last one with its parent gone. */
   children(count) {

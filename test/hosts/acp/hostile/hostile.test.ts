@@ -72,6 +72,17 @@ describe("what it sends", () => {
     expect(messages[0]?.parts[0]).toMatchObject({ type: "text", text: "small" });
   });
 
+  check("a live run keeps no more of an update than its transcript", async () => {
+    const session = await stage.session();
+    const from = stage.events.items.length;
+    expect(await stage.run(["deep 8", "say done"], session)).toEqual({ outcome: "completed", result: "done" });
+    const live = stage.events.items.slice(from).flatMap((event) => (event.type === "tool.called" ? [event.input] : []));
+    const { messages } = await stage.host.messages(session, { limit: 10, before: null });
+    const stored = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool" ? [part.input] : [])));
+    expect(JSON.stringify(live).length).toBeLessThan(1_000);
+    expect(JSON.stringify(live)).toBe(JSON.stringify(stored));
+  });
+
   check("a message beyond every limit ends the run", async () => {
     const verdict = await stage.run(["huge 40"]);
     expect(verdict.outcome).toBe("error");
