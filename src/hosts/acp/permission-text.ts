@@ -2,6 +2,7 @@
  * What people, and rules, are told about a permission that an agent asks for. A title is the agent's own words, so
  * everything that its tool gets is shown beside it, and nothing is cut but the contents of files. Pure.
  */
+import { resolve } from "node:path";
 import { type AcpPermission, recordOf } from "./wire.ts";
 
 type ToolCall = AcpPermission["toolCall"];
@@ -11,6 +12,10 @@ const CONTENT = /^(content|contents|(file|new|old)_?(text|string|str|content)|te
 const CONTENT_CHARS = 2_000;
 /** Fields by which a command gets more than the command itself says. */
 const RIGHTS = /permission|sandbox|escalat/i;
+/** Fields that make the same command another one: its variables, its shell, what it reads. */
+const MEANS = /^(env(ironment)?(_?var(iable)?s)?|variables|shell|std_?in)$/i;
+/** Where it runs: git, npm and others do there what the folder says. */
+const PLACE = /^(cwd|((current|base|root)_?)?(work(ing)?_?)?(dir(ectory)?|folder)(_?(path|name))?)$/i;
 
 export function permissionText({ toolCall }: AcpPermission, name: string): string {
   const { title, rawInput } = toolCall;
@@ -24,15 +29,18 @@ export function permissionText({ toolCall }: AcpPermission, name: string): strin
 }
 
 /**
- * What the tool wants to run, change or open: all of it, since a rule that allows must fit everything. Without an
- * input, the title is all that is known.
+ * What the tool wants to run, change or open: all of it, since a rule that allows must fit everything. A command runs
+ * in `directory`, unless it says otherwise. Without an input, the title is all that is known.
  */
-export function permissionSubjects({ toolCall }: AcpPermission): string[] {
+export function permissionSubjects({ toolCall }: AcpPermission, directory: string): string[] {
   const input = recordOf(toolCall.rawInput);
   const command = commandOf(input);
   const fields = Array.isArray(input) ? [] : Object.entries(input).filter(([, value]) => !isNothing(value));
   if (toolCall.kind === "execute" && command !== null) {
-    return [command, ...fields.filter(([field]) => RIGHTS.test(field)).map(([, value]) => textOf(value))];
+    const isElsewhere = (value: unknown) => typeof value !== "string" || resolve(directory, value) !== directory;
+    const counts = ([field, value]: [string, unknown]) =>
+      RIGHTS.test(field) || MEANS.test(field) || (PLACE.test(field) && isElsewhere(value));
+    return [command, ...fields.filter(counts).map(([, value]) => textOf(value))];
   }
   const isPlain = typeof toolCall.rawInput !== "object" || Array.isArray(toolCall.rawInput);
   const plain = isPlain && !isNothing(toolCall.rawInput) ? [textOf(toolCall.rawInput)] : [];

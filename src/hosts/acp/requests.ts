@@ -17,6 +17,8 @@ interface Asked extends OpenRequest {
 /** What a run is told about a request of its agent. */
 export interface AskingRun {
   sessionId: string;
+  /** Where the agent works. */
+  directory: string;
   asked(request: { requestId: string; callId: string | null; tool: string; text: string }): void;
   answered(requestId: string, reply: Reply | null): void;
   /** A request was cancelled, and nobody was asked: people read why in the conversation. */
@@ -74,7 +76,7 @@ export class AcpRequests {
     const questions = run.asksInPermissions ? questionsOf(asked) : null;
     const name = run.toolName(asked.toolCall);
     const text = questions ? questionsText(questions) : permissionText(asked, name);
-    const about = questions ? {} : { tool: { name, subjects: permissionSubjects(asked) } };
+    const about = questions ? {} : { tool: { name, subjects: permissionSubjects(asked, run.directory) } };
     const callId = asked.toolCall.toolCallId ?? null;
     const reply = await this.#ask(
       run,

@@ -51,6 +51,7 @@ type RunLine = Exclude<TranscriptLine, { type: "session" }>;
 
 export class AcpRun implements AskingRun {
   readonly sessionId: string;
+  readonly directory: string;
   readonly asksInPermissions: boolean;
   readonly #context: RunContext;
   readonly #input: PromptInput;
@@ -78,6 +79,7 @@ export class AcpRun implements AskingRun {
     this.#input = input;
     this.#context = context;
     this.sessionId = context.sessionId;
+    this.directory = context.directory;
     this.asksInPermissions = context.agent.profile.asksInPermissions === true;
     this.#view = new RunView({ messageId: input.messageId, at: Date.now(), text: input.text }, context.agent.profile);
   }

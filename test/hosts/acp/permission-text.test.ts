@@ -2,8 +2,10 @@ import { expect, test } from "bun:test";
 import { permissionSubjects } from "../../../src/hosts/acp/permission-text.ts";
 import { permissionOf } from "../../../src/hosts/acp/wire.ts";
 
-const subjects = (toolCall: object) =>
-  permissionSubjects(permissionOf({ toolCall: { toolCallId: "c", title: "npm test", ...toolCall }, options: [] }));
+const subjects = (toolCall: object, directory = "/") => {
+  const asked = permissionOf({ toolCall: { toolCallId: "c", title: "npm test", ...toolCall }, options: [] });
+  return permissionSubjects(asked, directory);
+};
 
 test("a rule is asked about what the tool gets, and about the title only if that is all there is", () => {
   expect(subjects({})).toEqual(["npm test"]);
@@ -15,4 +17,16 @@ test("a rule is asked about what the tool gets, and about the title only if that
     "all",
   ]);
   expect(subjects({ kind: "edit", locations: [{ path: "/etc/x" }] })).toEqual(["/etc/x"]);
+});
+
+test("a command is allowed where the session works: elsewhere, and with other variables, it is another one", () => {
+  const subjectsOf = (more: object) =>
+    subjects({ kind: "execute", rawInput: { command: "git status", ...more } }, "/shop");
+  for (const same of [{}, { cwd: "/shop" }, { directory: "." }, { dir_path: "/shop/" }, { workdir: "" }, { env: null }])
+    expect([same, subjectsOf(same)]).toEqual([same, ["git status"]]);
+  for (const field of ["cwd", "workdir", "directory", "dir_path", "working_directory", "workingDirectory"])
+    expect([field, subjectsOf({ [field]: "vendor" })]).toEqual([field, ["git status", "vendor"]]);
+  const env = { GIT_CONFIG_COUNT: "1" };
+  expect(subjectsOf({ env })).toEqual(["git status", JSON.stringify(env)]);
+  expect(subjectsOf({ shell: "./sh", description: "Looks", timeout: 5 })).toEqual(["git status", "./sh"]);
 });
