@@ -9,6 +9,7 @@ import type { BackgroundTask } from "../protocol/tasks.ts";
 
 const LINE = 200;
 const TOOL = 40;
+const TAB_COLUMNS = 8;
 /** Code units that one column may take: an emoji of a family has eleven. */
 const LONGEST_CHARACTER = 12;
 
@@ -153,7 +154,7 @@ export function beginning(text: string, { columns, rows }: { columns: number; ro
   const shown: string[] = [];
   let left = rows;
   for (const line of text.split("\n")) {
-    const needed = Math.max(1, Math.ceil(Bun.stringWidth(line) / columns));
+    const needed = Math.max(1, Math.ceil(widthOf(line) / columns));
     if (needed > left) {
       if (left > 0) shown.push(cutTo(line, left * columns));
       return `${shown.join("\n")} …`;
@@ -169,11 +170,16 @@ function cutTo(line: string, columns: number): string {
   let width = 0;
   let end = 0;
   for (const { segment } of new Intl.Segmenter().segment(line.slice(0, columns * LONGEST_CHARACTER))) {
-    width += Bun.stringWidth(segment);
+    width += widthOf(segment);
     if (width > columns) break;
     end += segment.length;
   }
   return line.slice(0, end);
+}
+
+/** At least what the screen needs: it shows a tab as several columns. */
+function widthOf(text: string): number {
+  return Bun.stringWidth(text) + TAB_COLUMNS * (text.split("\t").length - 1);
 }
 
 export function counted(count: number, noun: string): string {

@@ -110,6 +110,7 @@ test("what does not fit is shown in part, and known to be", () => {
   expect(beginning("x".repeat(31), room)).toBe(`${"x".repeat(30)} …`);
   expect(beginning("字".repeat(15), room)).toBeNull();
   expect(beginning("字".repeat(16), room)).toBe(`${"字".repeat(15)} …`);
+  expect(beginning(`ls${"\t".repeat(50)}; rm -rf everything`, room)).toBe("ls\t\t\t …");
   expect(beginning("1\n2\n3\n4", room)).toBe("1\n2\n3 …");
   expect(beginning(`1\n${"y".repeat(25)}`, room)).toBe(`1\n${"y".repeat(20)} …`);
 });
