@@ -12,6 +12,8 @@ import { guardProcess } from "../../process/process-guard.ts";
 
 const MARK = "ASYNCAGENTS_ACP_PROCESS";
 const COMPLAINT_LENGTH = 4_000;
+/** What an agent may send while it does not read: what it asks is answered, and the answers wait here. */
+const MOST_UNHEARD_BYTES = 8 * 1024 * 1024;
 
 /** What starts an agent. */
 export interface AgentCommand {
@@ -29,6 +31,8 @@ export class AgentProcess {
   readonly #child: ChildProcess;
   readonly #sweep: () => Promise<void>;
   #complaint = "";
+  /** What came since the write began that the agent has not taken yet; null if it has taken everything. */
+  #unheard: number | null = null;
 
   constructor({ program, arguments: given, environment }: AgentCommand, directory: string) {
     const mark = randomUUID();
@@ -72,13 +76,26 @@ export class AgentProcess {
     return new WritableStream({
       write: (bytes) =>
         new Promise((resolve, reject) => {
-          stdin?.write(bytes, (error) => (error ? reject(error) : resolve()));
+          this.#unheard = 0;
+          stdin?.write(bytes, (error) => {
+            this.#unheard = null;
+            if (error) reject(error);
+            else resolve();
+          });
         }),
     });
   }
 
   get output(): ReadableStream<Uint8Array> {
-    return Readable.toWeb(this.#child.stdout ?? Readable.from([])) as ReadableStream<Uint8Array>;
+    const sent = Readable.toWeb(this.#child.stdout ?? Readable.from([])) as ReadableStream<Uint8Array>;
+    const limit = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (bytes, controller) => {
+        if (this.#unheard !== null) this.#unheard += bytes.byteLength;
+        if ((this.#unheard ?? 0) <= MOST_UNHEARD_BYTES) return controller.enqueue(bytes);
+        throw new Error("it went on sending, and did not read what it was answered");
+      },
+    });
+    return sent.pipeThrough(limit);
   }
 
   /** Resolves when all processes have ended: by themselves within `graceMs` after their input closed, or killed. */

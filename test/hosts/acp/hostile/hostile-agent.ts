@@ -121,6 +121,14 @@ const steps: Record<string, (rest: string) => unknown> = {
     for (let depth = 0; depth < 30; depth++) rawInput = { deep: rawInput };
     update({ sessionUpdate: "tool_call", toolCallId: "deep", title: "work", status: "completed", rawInput });
   },
+  /** Asks without end, and reads no answer. */
+  async deaf() {
+    process.stdin.pause();
+    for (let sent = 0; sent < 8_000; sent++) {
+      send({ id: `${sent}${"i".repeat(20_000)}`, method: "no/such" });
+      if (process.stdout.writableNeedDrain) await new Promise((resolve) => process.stdout.once("drain", resolve));
+    }
+  },
   huge: (megabytes) => say("y".repeat(Number(megabytes) * 1024 * 1024)),
   /** Programs in sessions of their own, the last one with its parent gone. */
   children(count) {

@@ -89,6 +89,11 @@ describe("what it sends", () => {
     expect(await leftProcesses(bed.root)).toEqual([]);
   });
 
+  check("an agent that asks without end and reads no answer is ended", async () => {
+    expect(await stage.run(["deaf", "silent"])).toMatchObject({ outcome: "error" });
+    expect(await leftProcesses(bed.root)).toEqual([]);
+  });
+
   check("updates and requests of another session are not ours", async () => {
     expect(await stage.run(["foreign theirs", "say ours"])).toEqual({ outcome: "completed", result: "ours" });
     expect(await stage.run(["foreign theirs"])).toMatchObject({ outcome: "error" });
