@@ -262,6 +262,8 @@ export class RunView {
 
   #readUnasked({ callId, tool, why, at }: Extract<TranscriptLine, { type: "unasked" }>): Seen {
     this.unasked = why;
+    // Nothing is added to a full view: an agent may ask without end.
+    if (this.isFull) return null;
     return this.#refuse(callId ?? `unasked-${this.calls.size}`, tool, why, at);
   }
 

@@ -26,6 +26,7 @@ test("a form with any number of fields is read at once", async () => {
     directory: "/",
     asked: () => {},
     answered: () => {},
+    unasked: () => {},
     reject: async () => {},
     toolName: () => "tool",
     asksInPermissions: false,
