@@ -135,7 +135,7 @@ const steps: Record<string, (rest: string) => unknown> = {
     for (let index = 0; index < Number(count); index++) start("setsid sleep 631 & sleep 631");
     start("(setsid sleep 631 &)");
   },
-  unmarked: () => start("exec sleep 632", { PATH: process.env.PATH }),
+  unmarked: (seconds) => start(`exec sleep ${Number(seconds)}`, { PATH: process.env.PATH }),
   freeze: () => process.kill(process.pid, "SIGSTOP"),
   silent: () => new Promise(() => {}),
   /** Time for the host to write down what it was sent. */

@@ -224,10 +224,12 @@ describe("what it sends", () => {
 
 describe("processes", () => {
   /** The agent's child without our mark, found by its command. */
+  // By a number of its own: other runs of this file may be under way.
+  const seconds = 1_000_000 + process.pid;
   const unmarked = () =>
     readdirSync("/proc").filter((name) => {
       try {
-        return readFileSync(`/proc/${name}/cmdline`, "utf8").startsWith("sleep\u0000632");
+        return readFileSync(`/proc/${name}/cmdline`, "utf8").startsWith(`sleep\u0000${seconds}`);
       } catch {
         return false;
       }
@@ -246,7 +248,7 @@ describe("processes", () => {
 
   check("an agent that does not obey a cancel is killed with its children", async () => {
     const session = await stage.session();
-    const run = await stage.prompt(session, "children 5", "unmarked", "say working", "silent");
+    const run = await stage.prompt(session, "children 5", `unmarked ${seconds}`, "say working", "silent");
     await stage.event("text.written", session);
     expect(processesOf(bed.root).length).toBeGreaterThan(5);
     const from = performance.now();
