@@ -25,6 +25,7 @@ const words = process.argv
 const FOLDERS = ["ASYNCAGENTS_HOME", "ASYNCAGENTS_WORKTREES"];
 const SAME_INTERRUPT_MS = 300;
 const LAUNCHER_LOOK_MS = 1000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const interruption = new AbortController();
 
 const output = new Output(outputFailed);
@@ -155,6 +156,9 @@ function isIncomplete(): boolean {
 }
 
 endWithLauncher();
+// Bun's event loop turns without rest while this waits for a promise and nothing else keeps the process alive: the
+// timers of a runner do not.
+setInterval(() => {}, LONGEST_TIMER_MS);
 const code = await ended();
 await output.flush();
 process.exit(code === EXIT.ok && isIncomplete() ? EXIT.failed : code);

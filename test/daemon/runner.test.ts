@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { identityOf, isAlive } from "../../src/process/liveness.ts";
 import { type CliWorld, cliWorld, type Running } from "../cli/cli-bed.ts";
@@ -58,6 +58,16 @@ describe("asyncagents runner", () => {
     await world.cli("rm", other.id);
     expect((await world.cli("stats")).out).not.toContain("default");
   }, 60_000);
+
+  test("rests when it has nothing to do: its event loop waits for its timers, again and again", async () => {
+    const { process: child } = await runner(cliWorld());
+    const waits = () => {
+      const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
+      return Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1]);
+    };
+    const from = waits();
+    while (waits() < from + 30) await Bun.sleep(50);
+  }, 30_000);
 
   test("that is killed: its task ends as interrupted, or begins again if a retry was asked for", async () => {
     const world = cliWorld();
