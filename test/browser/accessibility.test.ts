@@ -184,7 +184,8 @@ test("keys move the focus from task to task and from message to message, and ski
   }
   await page.goto(`${bed.url}/`);
   const rows = page.locator("[role=row][data-task-id]");
-  await rows.nth(1).waitFor();
+  // The newest one is on top: it must not come between two keys.
+  await rows.first().getByText("Two").waitFor();
   const focused = () =>
     page.evaluate<string>("document.activeElement.dataset.taskId ?? document.activeElement.textContent");
   await page.keyboard.press("Tab");
