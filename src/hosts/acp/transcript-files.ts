@@ -13,7 +13,7 @@ import { type AcpIdentity, lineIn, type TranscriptLine, textOfLine } from "./tra
 const TRANSCRIPT_BYTES = 32 * 1024 * 1024;
 
 /** What an agent can cause as often as it likes. */
-const BOUNDED = new Set<TranscriptLine["type"]>(["update", "asked", "answered"]);
+const BOUNDED = new Set<TranscriptLine["type"]>(["update", "asked", "answered", "unasked"]);
 
 interface Writing {
   /** Not in the file yet, oldest first. */
