@@ -4,7 +4,7 @@
  * most once, ends at most once and only on evidence or a command, and can end from every stage. What its task becomes,
  * `transition` decides.
  */
-import { breachOf, retryBreach } from "../limits.ts";
+import { breachOf, retryBreach, type Standing } from "../limits.ts";
 import { standingOf } from "./activity.ts";
 import { type RunStep, then, unchanged } from "./effects.ts";
 import { interrupt, lose, notStopped, notWritten, stop, stopped, writeAgain, written } from "./ending.ts";
@@ -143,6 +143,9 @@ function reportedAtWork(
       return ask(run, input, at);
     case "session.answered":
       return answer(run, input.requestIds, input.answer, at);
+    case "tool.called":
+      // A fast agent would call a lot until the next poll.
+      return then(observe(run, input, at), (next) => stopAtBreach(next, at));
     default:
       return observe(run, input, at);
   }
@@ -203,7 +206,7 @@ function checkLimits(run: LiveRun, isWaiting: boolean, at: Moment): RunStep {
   if (run.cancelReason !== null) return stop(run, { outcome: "cancelled", reason: run.cancelReason }, at);
   if (run.stage.name === "paused") return pausedPoll(run, at);
   const isAsking = openRequest(run) !== null;
-  const standing = standingOf(run.activity, { ...at, awake: workingUntil(run, at) });
+  const standing = standingAt(run, at);
   if (standing === null) return unchanged(run);
   const breach = breachOf(standing, run.limits) ?? (isAsking ? null : triedTooOften(run, at));
   if (breach !== null) return stop(run, { outcome: "error", error: breach }, at);
@@ -212,6 +215,17 @@ function checkLimits(run: LiveRun, isWaiting: boolean, at: Moment): RunStep {
   if (isWaiting) return unchanged({ ...run, activity: { ...run.activity, seenAt: at.awake } });
   if (run.phase !== "working" || !isQuiet(standing, run)) return unchanged(run);
   return afterStall(run, standing, at) ?? enterPhase(run, "stalled", null, at);
+}
+
+/** It has called a tool, so it has not finished. */
+function stopAtBreach(run: LiveRun, at: Moment): RunStep {
+  const standing = run.cancelReason === null && isWanted(run) ? standingAt(run, at) : null;
+  const breach = standing && breachOf(standing, run.limits);
+  return breach === null ? unchanged(run) : stop(run, { outcome: "error", error: breach }, at);
+}
+
+function standingAt(run: LiveRun, at: Moment): Standing | null {
+  return standingOf(run.activity, { ...at, awake: workingUntil(run, at) });
 }
 
 function triedTooOften({ retries, limits }: LiveRun, { awake }: Moment): string | null {

@@ -423,6 +423,23 @@ describe("requests and limits", () => {
     expect(effectsOf(after(working, asked("a"), ...minutes, polled))).toEqual(["abort stop"]);
   });
 
+  test("a run that exceeds a limit is stopped when it calls a tool, not only by the next poll", () => {
+    const again = (index: number): RunInput => ({
+      type: "tool.called",
+      sessionId: "s",
+      callId: `c${index}`,
+      name: "bash",
+      input: "true",
+    });
+    const calls = Array.from({ length: LIMITS.repeats + 1 }, (_, index) => again(index));
+    expect(effectsOf(after(working, ...calls.slice(1)))).toEqual([]);
+    const stopped = after(working, ...calls);
+    expect(effectsOf(stopped)).toEqual(["abort stop"]);
+    expect(stopped.run.stopping?.verdict).toMatchObject({ error: expect.stringContaining("with the same arguments") });
+    expect(effectsOf(after(stopped.run, again(9)))).toEqual([]);
+    expect(effectsOf(after(working, [(LIMITS.runMs ?? 0) + 10, again(0)]))).toContain("abort stop");
+  });
+
   test("a quiet run is stalled unless it waits for its own tasks or its budgets, and works again with the next sign", () => {
     const quiet = after(working, [LIMITS.stallMs + 10, polled]);
     expect(effectsOf(quiet)).toEqual(["stalled"]);
