@@ -163,7 +163,7 @@ function calmDown(stage: Stage): void {
   machine.history.add("machine", "from now on nothing goes wrong");
   machine.faults.heal();
   machine.fillDisk(false);
-  machine.places.heal();
+  machine.reconnect();
   for (const process of machine.living) {
     process.spare();
     if (process.isFrozen) process.thaw();

@@ -357,6 +357,12 @@ export class Machine {
     };
   }
 
+  /** Every process reaches the database again, and the clocks are right. */
+  reconnect(): void {
+    this.places.heal();
+    this.#database.tellMissed();
+  }
+
   fillDisk(isFull: boolean): void {
     this.#database.isFull = isFull;
   }

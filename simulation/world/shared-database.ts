@@ -141,6 +141,11 @@ export class SharedDatabase {
     return [...this.#listeners].filter((listener) => listener.process === process).length;
   }
 
+  /** Machines that were cut off are not any more, earlier than they expected: they hear of what they missed. */
+  tellMissed(): void {
+    for (const listener of this.#listeners) if (listener.isRaised) this.#tell(listener, SIGNAL_MS);
+  }
+
   close(): void {
     this.#connection.close();
   }
@@ -290,11 +295,15 @@ export class SharedDatabase {
       if (listener.isRaised) continue;
       listener.isRaised = true;
       const cutMs = Math.max(0, listener.cutUntil() - listener.process.elapsed());
-      void listener.process.settle(cutMs + delays.whole(0, SIGNAL_MS), () => {
-        listener.isRaised = false;
-        listener.call();
-      });
+      this.#tell(listener, cutMs + delays.whole(0, SIGNAL_MS));
     }
+  }
+
+  #tell(listener: Listener, ms: number): void {
+    void listener.process.settle(ms, () => {
+      listener.isRaised = false;
+      listener.call();
+    });
   }
 }
 
