@@ -27,19 +27,30 @@ export const DESCENDANTS = `
     }
   }`;
 
+/**
+ * A process that starts another one and ends while the table is read is not seen, and neither is the other one. So
+ * none is left only if several looks in a row find none.
+ */
+const LOOKS_IN_A_ROW = 3;
+const MOST_LOOKS = 50;
+
 // Standard input closes when the guard is told to act, or when this process has died. In both cases everything must
-// end. Descendants are looked for first: they are nobody's when their parents are gone. One of the programs may be
-// starting another, so the search by mark is repeated until none is found. Not /proc/PID/stat: a program could put
-// lines of its own into that by its name.
+// end. Descendants are looked for first: they are nobody's when their parents are gone. Not /proc/PID/stat: a program
+// could put lines of its own into that by its name.
 const GUARD = `
 read -r _
 below=$(grep -H '^PPid:' /proc/[0-9]*/status 2>/dev/null | tr -cs '0-9\\n' ' ' | awk -v top="$1" '${DESCENDANTS}')
 kill -9 -- "-$1" 2>/dev/null
 for pid in $below; do kill -9 "$pid" 2>/dev/null; done
-for round in 1 2 3 4 5; do
+[ -d /proc/self ] || exit 0
+looks=0
+empty=0
+while [ "$empty" -lt ${LOOKS_IN_A_ROW} ] && [ "$looks" -lt ${MOST_LOOKS} ]; do
+  looks=$((looks + 1))
   found=$(grep -lzxF "$2=$3" /proc/[0-9]*/environ 2>/dev/null)
-  [ -n "$found" ] || break
+  if [ -n "$found" ]; then empty=0; else empty=$((empty + 1)); fi
   for file in $found; do pid=\${file#/proc/}; kill -9 "\${pid%/environ}" 2>/dev/null; done
+  sleep 0.01
 done
 `;
 

@@ -1,6 +1,9 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DESCENDANTS, guardProcess } from "../../src/process/process-guard.ts";
 
 /** The processes below `top` in a table of processes and their parents. */
@@ -65,4 +68,29 @@ test("a descendant in a session of its own that dropped the mark is ended, too",
   // The descendant has the same output.
   await ended;
   expect(program.signalCode).toBe("SIGKILL");
+});
+
+test("one look in which the processes were not seen is not the last one", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "guard-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  // A process that ends between two steps of a look, and has started another one before, leaves a look with nothing.
+  const blind = `#!/bin/sh\ncase "$1" in -lz*) [ -e ${folder}/looked ] || { : > ${folder}/looked; exit 1; } ;; esac\nexec ${Bun.which("grep")} "$@"\n`;
+  writeFileSync(join(folder, "grep"), blind);
+  chmodSync(join(folder, "grep"), 0o755);
+  const { PATH } = process.env;
+  process.env.PATH = `${folder}:${PATH}`;
+  onTestFinished(() => {
+    process.env.PATH = PATH;
+  });
+  // Nobody's child, and in a session of its own: only its mark tells whose it is.
+  const program = await started("(setsid sleep 60 &); echo ready; read -r _", {
+    [MARK.name]: MARK.value,
+  });
+  const exited = once(program, "exit");
+  // What it started has the same output.
+  const ended = once(program, "close");
+  program.stdin?.end("\n");
+  await exited;
+  await guardProcess(program.pid ?? 0, MARK)();
+  await ended;
 });

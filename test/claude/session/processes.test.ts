@@ -9,8 +9,8 @@ import { agentInput, type ClaudeBed, claudeBed, closeBeds, follow, isAlive } fro
 setDefaultTimeout(60_000);
 afterEach(closeBeds);
 
-/** All processes that run in the bed's folders, by their environment, which only Linux shows. */
-function processesOf({ home }: ClaudeBed): number[] {
+/** All processes that run in the bed's folders, by their environment, which only Linux shows: what they are, for failures. */
+function processesOf({ home }: ClaudeBed): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .filter((name) => {
@@ -20,7 +20,15 @@ function processesOf({ home }: ClaudeBed): number[] {
         return false;
       }
     })
-    .map(Number);
+    .map((name) => `${name} ${commandOf(name)}`);
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").slice(0, 300);
+  } catch {
+    return "";
+  }
 }
 
 /** A waiting agent and two shells that would run for minutes, one of which has a child process. */
