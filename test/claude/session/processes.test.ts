@@ -9,7 +9,7 @@ import { agentInput, type ClaudeBed, claudeBed, closeBeds, follow, isAlive } fro
 setDefaultTimeout(60_000);
 afterEach(closeBeds);
 
-/** All processes that run in the bed's folders, by their environment, which only Linux shows: what they are, for failures. */
+/** All processes that run in the bed's folders, by their environment (only Linux shows it), with their commands. */
 function processesOf({ home }: ClaudeBed): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
