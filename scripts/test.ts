@@ -1,5 +1,5 @@
 /**
- * `npm test`: the build, the checks, all tests in three lanes, and the requirements they prove. Arguments are parts of
+ * `npm test`: the build, the checks, all tests in four lanes, and the requirements they prove. Arguments are parts of
  * paths (`npm test -- store`): only those files run, and unproven requirements are not reported. The last line is
  * always `N passed, N failed`.
  */
@@ -16,7 +16,7 @@ import { capabilities } from "./testing/requirements.ts";
 import { judge } from "./testing/verdict.ts";
 
 /** More than cores: many tests wait for the programs that they have started. */
-const LANES = 3;
+const LANES = 4;
 const PROGRESS_MS = 10_000;
 const root = dirname(import.meta.dir);
 const reports = join(root, ".test-report");
