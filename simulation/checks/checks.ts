@@ -104,11 +104,12 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
         found.push(`${what} was called ${run.outcome} while its agent worked: ${run.error}`);
       // It arrived after it was given up, or answered after others had taken its process for dead: whether they could,
       // `in-time.ts` checks. They looked into its session a while before they wrote. Nobody can look into that of a
-      // machine that is gone, and its lease has to be over first.
+      // machine that is gone, and its lease has to be over first. If it was paused, it ends only when its time has come.
       const overAt = machine.ends.of(task.id, run.number) ?? 0;
-      const patience =
-        WRITE_MS + (machine.places.isLost(machine.places.ofSession(task.sessionId) ?? "") ? LEASE_MS : 0);
-      const isUnseen = !machine.areVisible && machine.troubles.calm(endedAt ?? 0, overAt) <= patience;
+      const lostAt = machine.places.lostAt(machine.places.ofSession(task.sessionId) ?? "");
+      const patience = WRITE_MS + (lostAt === null ? 0 : LEASE_MS);
+      const knowableUntil = lostAt === null ? overAt : Math.min(overAt, lostAt + LEASE_MS);
+      const isUnseen = !machine.areVisible && machine.troubles.calm(endedAt ?? 0, knowableUntil) <= patience;
       const isEnding = sentBy.some((name) => isEnded(machine, name, task.sessionId, endedAt ?? 0));
       const isLate = run.error === INTERRUPTED && ((endedAt ?? 0) > overAt || isUnseen || isEnding);
       const isTooLate = (begunAt ?? 0) > overAt || isLate || isUnknowable(machine, run, overAt);

@@ -131,7 +131,7 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
     const blow = () => {
       machine.faults.count("machine is gone for good");
       machine.struck(place, "is gone for good");
-      machine.places.lose(place);
+      machine.places.lose(place, machine.timeline.now);
       for (const { process } of roles) if (process.place === place) process.die();
     };
     const role = roles.find(({ process }) => process.place === place);

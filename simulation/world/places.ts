@@ -14,7 +14,8 @@ interface Place {
   wall: { skew: number };
   sessions: Record<"opencode" | "claude", ScriptedSessions>;
   cutUntil: number;
-  isLost: boolean;
+  /** Since when it is gone for good. */
+  lostAt: number | null;
 }
 
 export class Places {
@@ -30,7 +31,7 @@ export class Places {
         claude: new ScriptedSessions((2 * index + 1) * IDS_OF_A_DISK),
       },
       cutUntil: 0,
-      isLost: false,
+      lostAt: null,
     }));
   }
 
@@ -90,12 +91,16 @@ export class Places {
     }
   }
 
-  lose(name: string): void {
-    this.#of(name).isLost = true;
+  lose(name: string, at: number): void {
+    this.#of(name).lostAt = at;
   }
 
   isLost(name: string): boolean {
-    return this.#of(name).isLost;
+    return this.lostAt(name) !== null;
+  }
+
+  lostAt(name: string): number | null {
+    return this.#of(name).lostAt;
   }
 
   #of(name: string): Place {

@@ -146,18 +146,18 @@ export class SimulatedProcess implements Clock {
   /** What the process waits for: settles in it that much later, unless it has died by then. */
   settle<T>(ms: number, outcome: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#timeline.schedule(ms, () =>
-        this.run(() => {
-          this.#struck();
-          if (!this.#isAlive) return;
-          if (this.#isFrozen) return void this.settle(0, outcome).then(resolve, reject);
-          try {
-            resolve(outcome());
-          } catch (thrown) {
-            reject(thrown);
-          }
-        }),
-      );
+      const piece = () => {
+        this.#struck();
+        if (!this.#isAlive) return;
+        // It froze here, so nothing else waits before this.
+        if (this.#isFrozen) return void this.#backlog.push(piece);
+        try {
+          resolve(outcome());
+        } catch (thrown) {
+          reject(thrown);
+        }
+      };
+      this.#timeline.schedule(ms, () => this.run(piece));
     });
   }
 

@@ -48,6 +48,17 @@ describe("a simulated process", () => {
     expect(timeline.now).toBeGreaterThan(1_020);
   });
 
+  test("freezes at the first of two things that are due at one time: they stay in order", async () => {
+    const { timeline, process, done, finish } = start();
+    process.strike(1, () => {
+      process.freeze();
+      timeline.schedule(1_000, () => process.thaw());
+    });
+    for (const name of ["one", "two"]) void process.settle(10, () => done.push(name));
+    await finish();
+    expect(done).toEqual(["one", "two"]);
+  });
+
   test("timers that were due while it was frozen are called when it thaws", async () => {
     const { timeline, process, done, finish } = start();
     process.after(10, () => done.push(`first at ${timeline.now}`));
