@@ -26,9 +26,12 @@ const WARM_UPS = 2;
 const PATH = "/v1/tasks";
 const FILLING = ["max_wal_size = '16GB'", "autovacuum = off"];
 
-/** What is asked, and whether it has a limit. A search that counts ten times as many tasks has none. */
+/** What is asked, and whether it has a limit. What counts ten times as many tasks has none. */
 const ASKED = [
   { title: "a list of 50", path: PATH, isLimited: true },
+  { title: "a list, costliest first", path: `${PATH}?sort=cost`, isLimited: true },
+  { title: "a list by description", path: `${PATH}?sort=description&order=asc`, isLimited: true },
+  { title: "a list of a host, longest first", path: `${PATH}?sort=took&host=opencode`, isLimited: false },
   { title: "a search, as many found", path: `${PATH}?search=${WORDS.fixed}`, isLimited: true },
   { title: "a search, 1% found", path: `${PATH}?search=${WORDS.hundredth}`, isLimited: false },
   { title: "a search, 30% found", path: `${PATH}?search=${WORDS.frequent}`, isLimited: false },

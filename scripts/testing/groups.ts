@@ -46,6 +46,7 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/store/copying", weight: 17 },
   { folder: "test/store/sqlite", weight: 31 },
   { folder: "test/store/tasks-json/", weight: 7 },
+  { folder: "test/store/postgres/lists", weight: 8 },
   { folder: "test/store/postgres/writers", weight: 23 },
   { folder: "test/store/", weight: 3 },
   { folder: "test/mcp/tasks/hooks", weight: 21 },

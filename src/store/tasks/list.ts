@@ -95,7 +95,7 @@ const countQuery = compiledOnce<TaskShape, TaskQuery, { total: number }>((kysely
 );
 
 const selectionQuery = compiledOnce<OrderedShape, TaskQuery, TaskHandle>((kysely, shape) => {
-  const keys = ordered(keysOf(kysely, shape), shape).limit(given(selectedOf));
+  const keys = ordered(keysOf(kysely, shape, selectedOf), shape).limit(given(selectedOf));
   const columns = ["tasks.id", "tasks.description", sql.ref<Status>("tasks.status").as("status")] as const;
   return ordered(joinedTo(kysely, keys).select(columns), shape, "tasks.");
 });
@@ -105,7 +105,8 @@ function selectInOrder(kysely: Kysely<Schema>, shape: PageShape): Compilable<Tas
 }
 
 function selectByKeys(kysely: Kysely<Schema>, shape: PageShape): Compilable<TaskRow> {
-  const page = ordered(keysOf(kysely, shape), shape).limit(given(limitOf)).offset(given(offsetOf));
+  const keys = keysOf(kysely, shape, (query) => limitOf(query) + offsetOf(query));
+  const page = ordered(keys, shape).limit(given(limitOf)).offset(given(offsetOf));
   return selectRows(joinedTo(kysely, page), shape);
 }
 
@@ -115,15 +116,26 @@ function joinedTo(kysely: Kysely<Schema>, keys: Tasks<{ created_seq: number }>):
   return tasks.whereRef("tasks.created_seq", "=", "page.created_seq") as unknown as Tasks;
 }
 
-function keysOf(kysely: Kysely<Schema>, shape: OrderedShape): Tasks<{ created_seq: number }> {
+/** `most`: how many are needed at the most, from the first one on. */
+function keysOf(
+  kysely: Kysely<Schema>,
+  shape: OrderedShape,
+  most: (query: TaskQuery) => number,
+): Tasks<{ created_seq: number }> {
   if (isIndexed(shape) && shape.sort === null) {
     // In index order: nothing is sorted, and rows beyond the page are not read.
     return selectKeys(kysely, shape).select(sql<number>`task_search.rowid`.as("created_seq"));
   }
   const columns = [...orderColumns({ ...shape, search: null }), "created_seq" as const];
-  return rangesOf(shape)
-    .map((range) => selectMatching(kysely, range).select(columns.map((name) => `tasks.${name}` as const)))
-    .reduce((ranges, range) => ranges.unionAll(range)) as unknown as Tasks<{ created_seq: number }>;
+  const ranges = rangesOf(shape).map((range) =>
+    selectMatching(kysely, range).select(columns.map((name) => `tasks.${name}` as const)),
+  );
+  // SQLite merges ordered ranges; PostgreSQL would read and sort all of them.
+  const isBounded = shape.dialect === "postgres" && ranges.length > 1;
+  const bounded = (range: (typeof ranges)[number]) =>
+    kysely.selectFrom(ordered(range, shape, "tasks.").limit(given(most)).as("range")).selectAll();
+  const keys = (isBounded ? ranges.map(bounded) : ranges) as Tasks<{ created_seq: number }>[];
+  return keys.reduce((all, range) => all.unionAll(range));
 }
 
 /** A search without other filters does not read the tasks. */
