@@ -104,7 +104,7 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
         found.push(`${what} was called ${run.outcome} while its agent worked: ${run.error}`);
       // It arrived after it was given up, or answered after others had taken its process for dead: whether they could,
       // `in-time.ts` checks. They looked into its session a while before they wrote. Nobody can look into that of a
-      // machine that is gone, and its lease has to be over first. If it was paused, it ends only when its time has come.
+      // machine that is gone, and its lease has to be over first. A paused run ends only when its time has come.
       const overAt = machine.ends.of(task.id, run.number) ?? 0;
       const lostAt = machine.places.lostAt(machine.places.ofSession(task.sessionId) ?? "");
       const patience = WRITE_MS + (lostAt === null ? 0 : LEASE_MS);
