@@ -24,6 +24,9 @@ const LOOKS = 900;
 const LOOK_MS = 100;
 const PRESSES = 5;
 const LOOKS_PER_PRESS = 50;
+/** OpenCode now and then leaves single characters of an earlier picture, until its terminal changes size. */
+const LOOKS_PER_REPAINT = 40;
+const REPAINT_MS = 300;
 
 export interface TuiOptions {
   columns?: number;
@@ -88,10 +91,19 @@ export async function startTui(options: TuiOptions = {}): Promise<Tui> {
   tmux("set-option", "-g", "remain-on-exit", "on");
   const release = attachLifeline(Number(tmux("display-message", "-p", "#{pid}")), root);
   const screen = () => tmux("capture-pane", "-p");
+  let shownSize = { width: columns, height: rows };
+  const setSize = ({ width, height }: typeof shownSize) =>
+    void tmux("resize-window", "-x", String(width), "-y", String(height));
+  const repaint = async () => {
+    setSize({ ...shownSize, height: shownSize.height - 1 });
+    await Bun.sleep(REPAINT_MS);
+    setSize(shownSize);
+  };
   const look = async (isDone: (shown: string) => boolean, times: number) => {
     for (let looks = 0; looks < times; looks++) {
       const shown = screen();
       if (isDone(shown)) return shown;
+      if ((looks + 1) % LOOKS_PER_REPAINT === 0) await repaint();
       await Bun.sleep(LOOK_MS);
     }
     return null;
@@ -121,7 +133,10 @@ export async function startTui(options: TuiOptions = {}): Promise<Tui> {
       throw new Error(`after ${key} the terminal never showed ${pattern}:\n${screen()}`);
     },
     type: (text) => void tmux("send-keys", "-l", text),
-    resize: (width, height = rows) => void tmux("resize-window", "-x", String(width), "-y", String(height)),
+    resize(width, height = rows) {
+      shownSize = { width, height };
+      setSize(shownSize);
+    },
     async stop() {
       tmux("kill-server");
       release();
