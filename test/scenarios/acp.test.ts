@@ -13,6 +13,7 @@ import { codex } from "../hosts/acp/agents/codex.ts";
 import type { PreparedAgent } from "../hosts/acp/agents/tested-agent.ts";
 import { commandOf, leftProcesses, processesOf } from "../hosts/acp/left-processes.ts";
 import { DaemonBed } from "../mcp/daemon-bed.ts";
+import { TaskClient } from "../mcp/tasks/task-client.ts";
 
 const PATIENCE = 120_000;
 const world = cliWorld();
@@ -128,6 +129,16 @@ check("over MCP an agent is an executor, for tasks and for attempts of the board
     const { handle } = await client.call("launch_task", { prompt, executor: "ACP:codex", directory: bed.repository });
     const ended = await client.call("wait_tasks", { handles: [handle], wait_ms: 50_000 });
     expect(JSON.stringify(ended)).toContain("done over MCP");
+    // Its handle is a UUID, as an attempt's is. A program that follows it is told of its end, and may cancel it.
+    const program = TaskClient.http(bed);
+    const launch = (steps: string) => ({ prompt: steps, executor: "ACP:codex", directory: bed.repository });
+    const followed = await program.call("launch_task", launch(script(model.say("read as an MCP task"))));
+    const { result } = await program.ended(followed.taskId);
+    expect(result?.structuredContent).toMatchObject({ handle: followed.taskId, result: "read as an MCP task" });
+    const long = await program.call("launch_task", launch(script(shell("sleep 623"), model.say("unheard"))));
+    await atWork("sleep 623");
+    await program.cancel(long.taskId);
+    expect(await program.ended(long.taskId)).toMatchObject({ status: "cancelled" });
     const { project_id, repos } = await bed.person("add_project", { name: "p", repos: [bed.repository] });
     const text = script(shell("echo made > made.txt"), model.say("made it"));
     const { task_id } = await client.call("create_task", { project_id, title: "Make", description: text });

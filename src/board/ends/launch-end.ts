@@ -8,7 +8,7 @@ import { isLive, type Run, statusAfter, type Task } from "../../model/task.ts";
 import { asLine } from "../../model/text/foreign-text.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 import type { AttemptStart } from "../attempts/attempt-start.ts";
-import { findAttempt, stopAttempt, untilStopped } from "../attempts/attempts.ts";
+import { stopAttempt, untilStopped } from "../attempts/attempts.ts";
 import type { BoardParts } from "../board-context.ts";
 import type { Input } from "../input.ts";
 import { notFound } from "../not-found.ts";
@@ -56,15 +56,15 @@ export async function stopLaunch(
   return { handle };
 }
 
-/** A task's handle is never a UUID. `number` is that of the run. */
-export async function findLaunch(parts: BoardParts, handle: string) {
+/** Some hosts name their sessions, and so their tasks, with UUIDs as well. `number` is that of the run. */
+export async function findLaunch({ store }: Pick<BoardParts, "store">, handle: string) {
   const { launch, run: number } = partsOfHandle(handle);
-  const found = isUuid(launch)
-    ? await findAttempt(parts, launch)
-    : { attempt: null, task: await parts.store.task(launch) };
-  const isMissing = found.attempt === null && found.task === null;
-  if (isMissing || number > (found.task?.run.number ?? 0)) throw notFound("handle", handle);
-  return { ...found, number };
+  const attempt = isUuid(launch) ? await store.board.attempt(launch) : null;
+  const taskId = attempt === null ? launch : attempt.latestSession?.taskId;
+  const task = taskId === undefined ? null : await store.task(taskId);
+  const isMissing = attempt === null && task === null;
+  if (isMissing || number > (task?.run.number ?? 0)) throw notFound("handle", handle);
+  return { attempt, task, number };
 }
 
 /** A follow-up is followed as a run of its attempt, although its answer names the session. */

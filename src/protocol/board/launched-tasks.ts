@@ -1,6 +1,6 @@
 /**
- * Tasks without a project, launched in a folder: their operations. Such a task is identified by its handle, which is
- * its task id and not a UUID. No behaviour.
+ * Tasks without a project, launched in a folder: their operations. Such a task is identified by its handle: its task
+ * id, which is a UUID on some hosts only. No behaviour.
  */
 import { z } from "zod";
 import { IF_FAILED, MOST_PREDECESSORS } from "../../model/after.ts";
