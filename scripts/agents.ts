@@ -1,7 +1,8 @@
 /**
  * `npm run agents`: installs the ACP agents that the tests know, in pinned versions, into a cache, and runs the host
- * suite and the failures of models on all of them. `npm test` runs it on Codex, and parts of it on two more: the
- * lightest. Arguments are names of agents; `-- --install` only installs.
+ * suite and the failures of models on all of them, then Codex through MCP, the board and the command line. `npm test`
+ * runs the suite on Codex, and parts of it on two more: the lightest. Arguments are names of agents; `-- --install`
+ * only installs.
  */
 import { dirname } from "node:path";
 import { Glob } from "bun";
