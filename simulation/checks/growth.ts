@@ -31,7 +31,9 @@ export async function nothingGrows(stage: Stage, tasks: readonly Task[]): Promis
 function growthOf({ machine }: Stage, role: Role): string[] {
   const found: string[] = [];
   const { name, process } = role;
-  const { timers } = process;
+  const { timers, isAlive } = process;
+  // That of a machine that is gone for good is not at rest: it stopped in the middle of its work.
+  if (!isAlive) return [];
   if (timers > MOST_TIMERS) found.push(`${name} is at rest and has ${timers} timers`);
   const store = machine.storeListeners(process);
   const most = MOST_STORE_LISTENERS + (role.instances?.().length ?? 0);
