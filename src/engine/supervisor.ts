@@ -260,7 +260,8 @@ export class Supervisor {
     this.#cancelTelling = this.#context.after(TELL_MS, () => {
       this.#cancelTelling = null;
       this.#tellParents().catch((thrown: unknown) => {
-        this.#context.log.error("the outbox could not be read", { error: messageOf(thrown) });
+        this.#context.log.error("the outbox could not be read; it is tried again", { error: messageOf(thrown) });
+        this.recoverLater();
       });
     });
   }

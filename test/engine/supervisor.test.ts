@@ -203,6 +203,35 @@ test("an instance that is registered again beats with a number that nobody has s
   expect(new Set(seen).size).toBe(seen.length);
 });
 
+test("an instance that is registered again looks for what others began in its place", async () => {
+  const world = newWorld();
+  const one = await world.side({ beatMs: 5, settings: { pollMs: 1 } });
+  await one.supervisor.idle();
+  const looked = Promise.withResolvers<void>();
+  const { launches } = one.store;
+  one.store.launches = (...given) => {
+    looked.resolve();
+    return launches(...given);
+  };
+  await one.store.endInstance(one.id);
+  await looked.promise;
+});
+
+test("parents whose notices could not be read are looked for again", async () => {
+  const world = newWorld();
+  const one = await world.side({ settings: { pollMs: 1 } });
+  const again = Promise.withResolvers<void>();
+  let looks = 0;
+  const { parentsWithNotices } = one.store;
+  one.store.parentsWithNotices = (...given) => {
+    if (++looks === 1) return Promise.reject(new Error("the disk is full"));
+    again.resolve();
+    return parentsWithNotices(...given);
+  };
+  await launch(one, world.parent(), world.script(say("done")));
+  await again.promise;
+});
+
 test("a process without engines listens to nothing, and does again with the next engine", async () => {
   const world = newWorld();
   const one = await world.side({ started: false });

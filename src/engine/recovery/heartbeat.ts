@@ -19,7 +19,7 @@ interface HeartbeatContext extends Clock {
   beatMs: number;
   /** The length of the leases; null: the instances have none. */
   leaseMs: number | null;
-  /** Called after each round of heartbeats of instances with leases. */
+  /** Called after each round of heartbeats of instances with leases, or in which one was registered again. */
   onBeaten(): void;
 }
 
@@ -28,6 +28,8 @@ export class Heartbeat {
   readonly #members: ReadonlyMap<string, Member>;
   /** Those that registered again and have not checked their tasks yet: a check that failed is repeated. */
   readonly #unverified = new Set<Member>();
+  /** An instance was registered again in this round. */
+  #hasReturned = false;
   /** How often each has beaten, or tried to: at least what the store has. */
   readonly #beats = new WeakMap<Member, number>();
   /** By the ids of the instances. */
@@ -105,7 +107,9 @@ export class Heartbeat {
       if (stops !== this.#stops) return;
       this.#cancel = null;
       const { leaseMs, beatMs, onBeaten } = this.#context;
-      if (leaseMs !== null) onBeaten();
+      // Others ended it: they may have begun what they have to do in its place, and die before it is done.
+      if (leaseMs !== null || this.#hasReturned) onBeaten();
+      this.#hasReturned = false;
       this.start(leaseMs !== null && beaten.includes(false) ? beatMs / AGAIN_PART : beatMs);
     };
     this.#cancel = this.#context.after(ms, () => void beatAll(), { background: true });
@@ -140,6 +144,7 @@ export class Heartbeat {
         renewed = lease?.renew();
         // With a number that nobody has seen: others remember for how long the last one stood still.
         await store.addInstance({ ...instance, beat }, leaseMs);
+        this.#hasReturned = true;
         // It was removed in the meantime.
         if (!this.#members.has(instance.id)) await store.endInstance(instance.id);
       }
