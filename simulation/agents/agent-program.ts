@@ -377,7 +377,10 @@ export class AgentProgram {
     turn.cancel();
     this.#turns.delete(turn.session.id);
     if (turn.waiting.length > 0) this.#begin(turn.session, turn.waiting);
-    else emit({ type: "session.idle", sessionId: turn.session.id });
+    else {
+      this.#context.work.rested(turn.session.id);
+      emit({ type: "session.idle", sessionId: turn.session.id });
+    }
   }
 
   #logEnd({ messageIds, alsoRead, worked }: Turn, how: WorkEnd, text: string | null): void {

@@ -37,6 +37,8 @@ export class WorkLog {
   readonly #stops = new Map<string, number[]>();
   /** When somebody read a session. */
   readonly #reads = new Map<string, number[]>();
+  /** When each session had nothing left to do. */
+  readonly #rests = new Map<string, number[]>();
   clock: () => number = () => 0;
 
   /** The prompts that were sent, in order. */
@@ -108,6 +110,15 @@ export class WorkLog {
 
   wasRead(sessionId: string, from: number, until: number): boolean {
     return (this.#reads.get(sessionId) ?? []).some((at) => at >= from && at < until);
+  }
+
+  rested(sessionId: string): void {
+    this.#rests.set(sessionId, [...(this.#rests.get(sessionId) ?? []), this.clock()]);
+  }
+
+  /** Null if it has gone on since. */
+  restAfter(sessionId: string, from: number): number | null {
+    return (this.#rests.get(sessionId) ?? []).find((at) => at >= from) ?? null;
   }
 
   began(messageId: string): void {

@@ -109,7 +109,10 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
       const lostAt = machine.places.lostAt(machine.places.ofSession(task.sessionId) ?? "");
       const patience = WRITE_MS + (lostAt === null ? 0 : LEASE_MS);
       const knowableUntil = lostAt === null ? overAt : Math.min(overAt, lostAt + LEASE_MS);
-      const isUnseen = !machine.areVisible && machine.troubles.calm(endedAt ?? 0, knowableUntil) <= patience;
+      // A run is over when its session rests: it may go on with what a person wrote there.
+      const isOfAPerson = machine.written.has(task.sessionId);
+      const restedAt = isOfAPerson ? machine.work.restAfter(task.sessionId, endedAt ?? 0) : endedAt;
+      const isUnseen = !machine.areVisible && machine.troubles.calm(restedAt ?? overAt, knowableUntil) <= patience;
       const isEnding = sentBy.some((name) => isEnded(machine, name, task.sessionId, endedAt ?? 0));
       const isLate = run.error === INTERRUPTED && ((endedAt ?? 0) > overAt || isUnseen || isEnding);
       const isTooLate = (begunAt ?? 0) > overAt || isLate || isUnknowable(machine, run, overAt);
