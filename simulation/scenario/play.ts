@@ -167,9 +167,7 @@ function calmDown(stage: Stage): void {
   const requests = new Requests();
   const waiting = new WaitingRuns();
   machine.history.add("machine", "from now on nothing goes wrong");
-  machine.faults.heal();
-  machine.fillDisk(false);
-  machine.reconnect();
+  machine.heal();
   for (const process of machine.living) {
     process.spare();
     if (process.isFrozen) process.thaw();
