@@ -1,7 +1,7 @@
 /** The faults that strike a process or the whole machine, at moments that the seed chooses. */
 
-import { LEASE_MS } from "../../src/engine/recovery/lease.ts";
 import type { Role } from "../roles/role.ts";
+import { LEASE_MS } from "../time/promised.ts";
 import type { Random } from "../time/random.ts";
 import type { Fault } from "../world/faults.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";

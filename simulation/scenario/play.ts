@@ -2,7 +2,6 @@
  * Plays one seed: people, parents and faults for a while, then peace until everything has come to rest. The checks look
  * at the result. The same options give the same run, step for step.
  */
-import { LEASE_MS } from "../../src/engine/recovery/lease.ts";
 import { waitingForNobody } from "../checks/after.ts";
 import { checkAll } from "../checks/checks.ts";
 import { forgottenInstances } from "../checks/growth.ts";
@@ -13,6 +12,7 @@ import { fleetOf } from "../roles/fleet.ts";
 import { OpenCodeRole } from "../roles/opencode.ts";
 import type { Role } from "../roles/role.ts";
 import { RunnerRole } from "../roles/runner.ts";
+import { LEASE_MS } from "../time/promised.ts";
 import { stopRealClocks } from "../time/real-clocks.ts";
 import type { Fault } from "../world/faults.ts";
 import { History } from "../world/history.ts";

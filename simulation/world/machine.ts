@@ -3,8 +3,6 @@
  * Knows who is alive; does not know what anybody does.
  */
 
-import { LEASE_MS } from "../../src/engine/recovery/lease.ts";
-import { LOOK_MS } from "../../src/engine/runs/driver.ts";
 import { AsyncAgentsError, messageOf } from "../../src/model/errors.ts";
 import { type BeatingProcess, instanceJudge, type LeasedProcess, ownIdentity } from "../../src/process/liveness.ts";
 import type { Log } from "../../src/process/log.ts";
@@ -14,6 +12,7 @@ import type { Store } from "../../src/store/store.ts";
 import type { HostContext } from "../agents/simulated-host.ts";
 import { type SimulatedHost, simulatedHost } from "../agents/simulated-host.ts";
 import { WorkLog } from "../agents/work-log.ts";
+import { LAST_LOOK_MS, LEASE_MS } from "../time/promised.ts";
 import { Random } from "../time/random.ts";
 import { Timeline } from "../time/timeline.ts";
 import { BeginTimes } from "./begin-times.ts";
@@ -181,7 +180,7 @@ export class Machine {
    */
   couldKnow(name: string, sessionId: string, endedAt: number): boolean {
     const from = this.drained.get(name);
-    return from !== undefined && this.work.wasRead(sessionId, endedAt, from + LOOK_MS);
+    return from !== undefined && this.work.wasRead(sessionId, endedAt, from + LAST_LOOK_MS);
   }
 
   /** Writes down what strikes a process or the whole machine. */
