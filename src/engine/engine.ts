@@ -56,6 +56,7 @@ export class Engine {
   #toClaimer: (entries: readonly FeedEntry[]) => void = () => {};
   readonly #endListeners = new Set<(task: Task) => void>();
   #stopEvents: (() => void) | null = null;
+  #isStopped = false;
   #usedAt: number;
 
   constructor(context: EngineContext) {
@@ -107,6 +108,7 @@ export class Engine {
 
   /** Stops everything. If there are live tasks, another instance recovers them. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     this.#stopEvents?.();
     this.#claimer.drain();
     this.#driver.stop();
@@ -400,18 +402,25 @@ export class Engine {
     this.#driver.take(event);
     this.#outbox.hear(event);
     if (event.type === "session.deleted") {
-      this.#try(this.#parentDeleted(event.sessionId), "a deleted parent was not seen to");
+      void this.#parentDeleted(event.sessionId);
     } else if (event.type === "session.failed" && event.aborted && this.#context.settings.cancelOnAbort) {
       this.#try(this.cancelAll(event.sessionId), "the tasks of an aborted turn were not cancelled");
     }
   }
 
+  /** Until it succeeds: nobody says it again, and what it had launched would go on. */
   async #parentDeleted(sessionId: string): Promise<void> {
-    const { store, now, host } = this.#context;
-    const parent = await store.parent(sessionId);
-    if (parent === null || (parent.host ?? host.kind) !== host.kind) return;
-    await this.clear(sessionId, PARENT_DELETED);
-    await store.dropNotices(sessionId, PARENT_DELETED, now());
+    const { store, now, host, log, after, settings } = this.#context;
+    if (this.#isStopped) return;
+    try {
+      const parent = await store.parent(sessionId);
+      if (parent === null || (parent.host ?? host.kind) !== host.kind) return;
+      await this.clear(sessionId, PARENT_DELETED);
+      await store.dropNotices(sessionId, PARENT_DELETED, now());
+    } catch (thrown) {
+      log.error("a deleted parent was not seen to; it is tried again", { error: messageOf(thrown) });
+      after(settings.pollMs, () => void this.#parentDeleted(sessionId), { background: true });
+    }
   }
 
   #told(task: Task): void {

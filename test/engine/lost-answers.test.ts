@@ -48,6 +48,20 @@ test("an engine whose registration was stored while the answer was lost does not
   expect(await store.instances()).toEqual([]);
 });
 
+test("the tasks of a deleted parent are cancelled, although the store could not be read when it was deleted", async () => {
+  const world = newWorld();
+  const { store, faults } = await faultyStore(world.directory);
+  const side = await world.side({ store, settings: { pollMs: 20 } });
+  const parent = world.parent();
+  const task = await launch(side, parent, world.script(gate("held"), say("x")), { fork: true });
+  await side.host.gate("held").reachedBy(1);
+  faults.areReadsFailing = true;
+  await side.host.deleteSession(parent);
+  await side.untilLogged("a deleted parent was not seen to");
+  faults.areReadsFailing = false;
+  expect((await ended(side, task)).status).toBe("cancelled");
+});
+
 describe("a launch", () => {
   test("that is stored begins, although the answer to that was lost", async () => {
     const faulty = await faultyWorld();
