@@ -21,8 +21,11 @@ const EVENTS_FAIL: readonly Fault[] = [
   "event comes twice",
 ];
 
-/** The words of the product, and of a host that is asked for a session that it has not any more. */
-const SESSION_GONE = /session was deleted|There is no scripted session/;
+/** In the words of the product, or of a host that is asked for its session and has it no more. */
+function isGone({ sessionId }: Task, { error }: Run): boolean {
+  if (error === null) return false;
+  return /session was deleted/.test(error) || (sessionId !== "" && error.includes(`no scripted session ${sessionId}`));
+}
 
 type EndCheck = (stage: Stage, task: Task, run: Run, endedAt: number, runs: readonly Run[]) => string | null;
 
@@ -79,14 +82,20 @@ const nobodyAsked: EndCheck = (stage, task, run, endedAt, runs) => {
   return "is cancelled, and nobody asked";
 };
 
+/** A stop that fails is tried again by each poll. */
+const CANCELLED_MS = 45_000;
+
 /** What a parent had launched is cancelled when it is deleted, unless its agent was done with it before. */
 const parentIsDeleted: EndCheck = ({ machine, parents }, task, run, endedAt) => {
   const deletedAt = parents.find(({ id }) => id === task.parentSessionId)?.deletedAt;
   const begunAt = machine.begins.of(task.id, run.number) ?? 0;
   if (deletedAt === undefined || begunAt > deletedAt || endedAt < deletedAt) return null;
-  if (run.outcome === "cancelled" || isInterrupted(run) || SESSION_GONE.test(run.error ?? "")) return null;
-  const overAt = machine.work.of(run.messageId).firstEndedAt;
-  if (overAt !== null && overAt < deletedAt) return null;
+  if (run.outcome === "cancelled" || isInterrupted(run) || isGone(task, run)) return null;
+  // It is known by one event, to one process.
+  const mayHaveDied = [...machine.deaths.values()].some((at) => at >= deletedAt && at <= deletedAt + CANCELLED_MS);
+  if (machine.faults.counts.has("event is lost") || mayHaveDied) return null;
+  const overAt = machine.work.of(run.messageId).firstEndedAt ?? endedAt;
+  if (machine.troubles.calm(deletedAt, overAt, 0) <= CANCELLED_MS) return null;
   return `is ${run.outcome}, and its parent was deleted ${Math.round((endedAt - deletedAt) / 1000)} s before`;
 };
 

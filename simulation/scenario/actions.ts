@@ -9,7 +9,7 @@ import { type Caller, PERSON } from "../../src/engine/launch.ts";
 import { allTasks } from "../../src/engine/watching/all-tasks.ts";
 import type { After } from "../../src/model/after.ts";
 import { messageOf } from "../../src/model/errors.ts";
-import { isLive, type Task } from "../../src/model/task.ts";
+import { awaitsRunner, isLive, type Task } from "../../src/model/task.ts";
 import type { SimulatedHost } from "../agents/simulated-host.ts";
 import type { Random } from "../time/random.ts";
 import { BOARD_ACTIONS } from "./board-actions.ts";
@@ -338,10 +338,17 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
     },
   },
   "a person deletes a parent": {
-    weight: 0.3,
+    weight: 0.5,
     async act(stage, random) {
-      const parent = livingParent(stage, random);
-      const hosts = hostsWith(stage, parent?.id);
+      // Rather one whose task has no session that is deleted with it: it has none yet, or is a fork.
+      const { places } = stage.machine;
+      const isApart = ({ sessionId: id }: Task) =>
+        places.has("opencode", id) && places.sessionsWith(id).get(id).parentId === null;
+      const isLeft = (task: Task) => isLive(task.status) && (awaitsRunner(task) || isApart(task));
+      const left = await anyTask(stage, random, (task) => task.parentSessionId !== "" && isLeft(task));
+      const isItsParent = ({ id, isDeleted }: ParentSession) => id === left?.parentSessionId && !isDeleted;
+      const parent = stage.parents.find(isItsParent) ?? livingParent(stage, random);
+      const hosts = hostsWith(stage, parent?.id).filter(({ listeners }) => listeners > 0);
       if (!parent || hosts.length === 0) return;
       parent.isDeleted = true;
       parent.deletedAt = stage.machine.timeline.now;

@@ -213,9 +213,11 @@ function freeze({ machine }: Stage, process: SimulatedProcess, ms: number): void
 async function goOn({ machine, truth, openCodes }: Stage, pid: number): Promise<void> {
   const owners = (await truth.instances()).filter((instance) => instance.pid === pid).map(({ id }) => id);
   const { tasks } = await truth.tasks({ status: ["running", "resumed"], limit: 50 });
-  const task = tasks.find(
+  const left = tasks.filter(
     ({ owner, sessionId }) => owners.includes(owner ?? "") && machine.places.ofSession(sessionId),
   );
+  // Rather one that was not prompted yet: nothing but the person's turn is in its session.
+  const task = left.find(({ run }) => machine.work.of(run.messageId).sentBy.length === 0) ?? left[0];
   const place = machine.places.ofSession(task?.sessionId ?? "");
   const isOpen = ({ process }: Role) => process.isAlive && !process.isFrozen && process.place === place;
   const host = openCodes.find(isOpen)?.hosts()[0];

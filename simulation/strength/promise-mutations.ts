@@ -64,7 +64,7 @@ export const PROMISE_MUTATIONS: readonly PutBack[] = [
       {
         file: "src/engine/recovery/recovery.ts",
         old: "return endOf(judgeInterrupted(evidence, cancelRequestedAt !== null), { ...base, progress });",
-        new: "return endOf(judgeInterrupted({ ...evidence, error: null }, cancelRequestedAt !== null), { ...base, progress });",
+        new: "return endOf(judgeInterrupted(evidence.error?.aborted ? evidence : { ...evidence, error: null }, cancelRequestedAt !== null), { ...base, progress });",
       },
     ],
   },
