@@ -28,6 +28,8 @@ const EVENT_MS = 40;
 const LATE_EVENT_MS = 10_000;
 /** How often a session is listed between two lies about it. */
 const TRUTHS = 3;
+/** Calls that change nothing, by their words. */
+const READS = /^(inspect|statuses|messages|exists|requests|agents?|find launch|has)\b/;
 /** Calls that are not worth a line in the history if they succeed. */
 const QUIET: ReadonlySet<string> = new Set(["requests", "statuses", "agent", "agents"]);
 
@@ -120,7 +122,10 @@ export function simulatedHost(context: HostContext): SimulatedHost {
     const say = (outcome: string) => history.add(process.name, `${what}: ${outcome}`);
     const weak = weakCalls.find(({ name }) => what.startsWith(name));
     const goesWrong = (fault: Fault) => {
-      const isWrong = faults.happens(fault, weak);
+      const isWrong = faults.isDrawn(fault, weak);
+      // A lost answer of a call that only reads is the same as a lost call.
+      const isLostCall = fault === "call fails after its effect" && READS.test(what);
+      if (isWrong) faults.count(isLostCall ? "call fails" : fault);
       if (isWrong && weak && weak.name !== "abort") troubles.add(process.elapsed(), TIMEOUT_MS);
       return isWrong;
     };
@@ -179,13 +184,14 @@ export function simulatedHost(context: HostContext): SimulatedHost {
    * again, and once after the session was idle.
    */
   const lied = (statuses: Map<string, HostStatus>) => {
-    const isLie = faults.happens("status lies");
+    const isLie = faults.isDrawn("status lies");
     for (const id of leftOut.keys()) if (!statuses.has(id)) leftOut.delete(id);
     for (const id of statuses.keys()) {
       const truths = leftOut.get(id) ?? TRUTHS - 1;
       leftOut.set(id, truths + 1);
       if (truths < TRUTHS || !isLie || !delays.chance(0.5)) continue;
       leftOut.set(id, 0);
+      faults.count("status lies");
       statuses.delete(id);
       history.add(process.name, `the status call leaves out ${id}`);
     }

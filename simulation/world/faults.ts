@@ -75,12 +75,17 @@ export class Faults {
   }
 
   /** Whether it happens now. It may be more likely here than elsewhere, up to `most`. */
-  happens(kind: Fault, { times, most } = { times: 1, most: 1 }): boolean {
+  happens(kind: Fault, odds = { times: 1, most: 1 }): boolean {
+    const isNow = this.isDrawn(kind, odds);
+    if (isNow) this.count(kind);
+    return isNow;
+  }
+
+  /** Whether it is tried now. It is counted where it has an effect. */
+  isDrawn(kind: Fault, { times, most } = { times: 1, most: 1 }): boolean {
     const stream = this.#streams.get(kind);
     if (stream === undefined || this.#isHealed) return false;
-    if (!stream.chance(Math.min(most, times * (this.#odds.get(kind) ?? 0)))) return false;
-    this.count(kind);
-    return true;
+    return stream.chance(Math.min(most, times * (this.#odds.get(kind) ?? 0)));
   }
 
   /** Whether it will happen at a moment that is being planned. It is counted when it does. */
