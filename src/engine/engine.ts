@@ -101,17 +101,18 @@ export class Engine {
 
   /** Marks the live runs of this instance as interrupted, before its process ends. */
   async interrupt(): Promise<void> {
-    this.#claimer.drain();
+    const isStopped = this.#claimer.stop();
     await this.#driver.interrupt(INTERRUPTED);
+    await isStopped;
   }
 
   /** Stops everything. If there are live tasks, another instance recovers them. */
   async stop(): Promise<void> {
     this.#stopEvents?.();
-    this.#claimer.drain();
+    const isStopped = this.#claimer.stop();
     this.#driver.stop();
     this.#outbox.stop();
-    await this.#claimer.stop();
+    await isStopped;
     await this.#context.supervisor.remove(this.#member);
   }
 

@@ -78,6 +78,7 @@ export class Claimer {
   /** Whether the queue may hold something for this runner. */
   #mayWait = true;
   #stopListening: (() => void) | null = null;
+  #isStopped = false;
   #cancelTimers: (() => void)[] = [];
 
   constructor(context: ClaimerContext) {
@@ -114,17 +115,18 @@ export class Claimer {
     return [...this.#resting.values()].map(({ kind, name, reason }) => ({ kind, name, reason }));
   }
 
-  /** Claims nothing more. What was claimed still begins. */
-  drain(): void {
+  /** Claims nothing more. What was claimed still begins: once this resolves, `load` has all of it. */
+  async drain(): Promise<void> {
     this.#stopListening?.();
     this.#stopListening = null;
+    await this.#looks.idle();
   }
 
-  /** Also stops extending claims. Resolves when nothing is being claimed. */
+  /** Also stops extending claims, and gives back what is claimed from now on. Resolves when nothing is being claimed. */
   async stop(): Promise<void> {
-    this.drain();
+    this.#isStopped = true;
     for (const cancel of this.#cancelTimers.splice(0)) cancel();
-    await this.#looks.idle();
+    await this.drain();
   }
 
   get #isDraining(): boolean {
@@ -188,6 +190,7 @@ export class Claimer {
     const claim = { runner, hosts, labels, machine, folders, withoutRemotes, limits, count, leaseMs, at: now() };
     const runs = await store.queue.claim(claim);
     this.#mayWait = runs.length === count || Object.keys(limits).length > 0;
+    if (this.#isStopped) return this.#giveBack(runs);
     for (const run of runs) {
       this.#beginning.add(run);
       void this.#begin(run).finally(() => {
@@ -232,17 +235,23 @@ export class Claimer {
 
   /** Gives a claim back, and does not try the same again for a while. */
   async #leave(claimed: ClaimedRun, lack: RunnerLack, restMs: number): Promise<void> {
-    const { store, offer, monotonic } = this.#context;
+    const { offer, monotonic } = this.#context;
     const key = `${lack.kind} ${lack.name}`;
     this.#resting.delete(key);
     this.#resting.set(key, { ...lack, reason: lack.reason.slice(0, MAX_REASON), until: monotonic() + restMs });
     const oldest = this.#resting.keys().next().value;
     if (this.#resting.size > MOST_RESTING && oldest !== undefined) this.#resting.delete(oldest);
-    const trouble = `${offer.name}: ${lack.reason}`.slice(0, MAX_REASON);
-    await store.queue.release(claimed, trouble).catch((thrown: unknown) => {
-      const error = messageOf(thrown);
-      this.#context.log.error("a claim could not be given back; it runs out", { task: claimed.taskId, error });
-    });
+    await this.#giveBack([claimed], `${offer.name}: ${lack.reason}`.slice(0, MAX_REASON));
+  }
+
+  async #giveBack(runs: readonly ClaimedRun[], trouble?: string): Promise<void> {
+    const { store, log } = this.#context;
+    for (const claimed of runs) {
+      await store.queue.release(claimed, trouble).catch((thrown: unknown) => {
+        const error = messageOf(thrown);
+        log.error("a claim could not be given back; it runs out", { task: claimed.taskId, error });
+      });
+    }
   }
 
   /** Nothing was prompted, and no other runner would do better. */
