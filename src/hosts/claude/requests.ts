@@ -1,10 +1,12 @@
 /**
  * Requests of agents that a person must answer: permissions, and questions of their own. Invariant: an agent waits
- * until someone answers or its run ends; nothing is answered on a person's behalf. Callers decide who may answer.
+ * until someone answers or its run ends; nothing is answered on a person's behalf, but what is too long to be shown is
+ * refused. Callers decide who may answer.
  */
 import type { SdkPermissionUpdate } from "../../claude/sdk.ts";
 import { questionsText } from "../../model/questions.ts";
 import { type HostEvent, type OpenRequest, type Reply, replyWord } from "../host.ts";
+import { commandSubjects, shownWith, textOf, tooLongToShow } from "../permission-input.ts";
 
 /** The SDK's form of an answer. */
 type PermissionAnswer =
@@ -14,6 +16,7 @@ type PermissionAnswer =
 export interface AskingContext {
   signal: AbortSignal;
   toolUseID: string;
+  /** Claude's words for it, which may leave out some of it. */
   title?: string;
   /** Rules that would have allowed it. */
   suggestions?: SdkPermissionUpdate[];
@@ -27,12 +30,15 @@ const QUESTION_TOOL = "AskUserQuestion";
 
 export class ClaudeRequests {
   readonly #emit: (event: HostEvent) => void;
+  /** Where the agents work. */
+  readonly #directory: string;
   readonly #open = new Map<string, Asked>();
   /** Sessions whose run was ended by a rejection. */
   readonly #refused = new Set<string>();
 
-  constructor(emit: (event: HostEvent) => void) {
+  constructor(emit: (event: HostEvent) => void, directory: string) {
     this.#emit = emit;
+    this.#directory = directory;
   }
 
   open(): OpenRequest[] {
@@ -64,9 +70,15 @@ export class ClaudeRequests {
     const text =
       asks === "question"
         ? questionsText(questionsIn(input)) || "a question"
-        : (context.title ?? `${tool} ${JSON.stringify(input)}`);
+        : permissionText(tool, input, context.title ?? tool);
+    const isTooLong = asks === "question" ? null : tooLongToShow(text);
+    if (isTooLong !== null) {
+      const message = `Refused, and nobody was asked: ${isTooLong}. Do it in smaller steps.`;
+      return { behavior: "deny", message, interrupt: false };
+    }
     const above = runOf(sessionId) === sessionId ? [] : [runOf(sessionId)];
-    const about = asks === "permission" ? { tool: { name: tool, subjects: subjectsOf(tool, input) } } : {};
+    const about =
+      asks === "permission" ? { tool: { name: tool, subjects: subjectsOf(tool, input, this.#directory) } } : {};
     const reply = await new Promise<Reply | null>((settle) => {
       this.#open.set(requestId, { sessionId, above, requestId, asks, text, ...about, settle });
       signal.addEventListener("abort", () => settle(null), { once: true });
@@ -83,9 +95,12 @@ export class ClaudeRequests {
   }
 }
 
-/** Where Claude Code's own tools say what they want to run, change or open. Their other fields say how. */
+/** The tool that runs a command, and where it says which. */
+const COMMAND_TOOL = "Bash";
+const COMMAND = "command";
+
+/** Where Claude Code's own tools say what they want to change or open. Their other fields say how. */
 const SUBJECT_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  Bash: ["command"],
   Read: ["file_path"],
   Write: ["file_path"],
   Edit: ["file_path"],
@@ -98,15 +113,31 @@ const SUBJECT_FIELDS: Readonly<Record<string, readonly string[]>> = {
   WebSearch: ["query"],
 };
 
+/** A command comes first, and is not said again: it is what people look for. */
+function permissionText(tool: string, input: Record<string, unknown>, title: string): string {
+  const command = commandOf(tool, input);
+  return shownWith({ title, name: tool, command }, input, command === null ? [] : [COMMAND]);
+}
+
 /**
  * What the tool wants to run, change or open: all of it, since a rule that allows must fit everything. Of a tool whose
  * fields nobody knows here, such as one of an MCP server, any field may say it.
  */
-function subjectsOf(tool: string, input: Record<string, unknown>): string[] {
+function subjectsOf(tool: string, input: Record<string, unknown>, directory: string): string[] {
+  const command = commandOf(tool, input);
+  if (command !== null) {
+    const { [COMMAND]: _command, ...others } = input;
+    return commandSubjects(command, others, directory);
+  }
   const fields = Object.hasOwn(SUBJECT_FIELDS, tool) ? SUBJECT_FIELDS[tool] : Object.keys(input);
   const values = (fields ?? []).map((field) => input[field]).filter((value) => value !== undefined && value !== null);
-  const subjects = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  const subjects = values.map(textOf);
   return subjects.length > 0 ? subjects : [JSON.stringify(input)];
+}
+
+function commandOf(tool: string, input: Record<string, unknown>): string | null {
+  const command = input[COMMAND];
+  return tool === COMMAND_TOOL && typeof command === "string" && command.trim() !== "" ? command : null;
 }
 
 /** If an agent inside the session asked, the run is that of the session. */
