@@ -2,6 +2,7 @@
  * What people, and rules, are told about a permission that an agent asks for. A title is the agent's own words, so
  * everything that its tool gets is shown beside it. Pure.
  */
+import type { AskedTool } from "../../model/request-policy.ts";
 import { commandSubjects, isNothing, shownWith, textOf } from "../permission-input.ts";
 import { type AcpPermission, recordOf } from "./wire.ts";
 
@@ -32,6 +33,15 @@ export function permissionSubjects({ toolCall }: AcpPermission, directory: strin
   const plain = isPlain && !isNothing(toolCall.rawInput) ? [textOf(toolCall.rawInput)] : [];
   const subjects = [...plain, ...fields.map(textOf), ...pathsOf(toolCall)];
   return subjects.length > 0 ? subjects : [toolCall.title ?? ""];
+}
+
+/** Kinds of tools that want files or addresses, as agents say. A command among the input tells otherwise. */
+const NO_COMMANDS: readonly unknown[] = ["read", "edit", "delete", "move", "fetch"];
+
+export function permissionTool(asked: AcpPermission, name: string, directory: string): AskedTool {
+  const { kind, rawInput } = asked.toolCall;
+  const isNoCommand = NO_COMMANDS.includes(kind) && commandOf(rawInput) === null;
+  return { name, subjects: permissionSubjects(asked, directory), ...(isNoCommand && { isNoCommand }) };
 }
 
 const COMMAND: readonly string[] = ["command", "args"];

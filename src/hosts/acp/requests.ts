@@ -8,7 +8,7 @@ import { questionsText } from "../../model/questions.ts";
 import type { AskedTool } from "../../model/request-policy.ts";
 import { type HostEvent, type OpenRequest, type Reply, replyWord } from "../host.ts";
 import { tooLongToShow } from "../permission-input.ts";
-import { permissionSubjects, permissionText } from "./permission-text.ts";
+import { permissionText, permissionTool } from "./permission-text.ts";
 import { type AcpElicitation, type AcpField, type AcpPermission, recordOf } from "./wire.ts";
 
 interface Asked extends OpenRequest {
@@ -76,7 +76,7 @@ export class AcpRequests {
     const questions = run.asksInPermissions ? questionsOf(asked) : null;
     const name = run.toolName(asked.toolCall);
     const text = questions ? questionsText(questions) : permissionText(asked, name);
-    const about = questions ? {} : { tool: { name, subjects: permissionSubjects(asked, run.directory) } };
+    const about = questions ? {} : { tool: permissionTool(asked, name, run.directory) };
     const callId = asked.toolCall.toolCallId ?? null;
     const reply = await this.#ask(
       run,

@@ -6,7 +6,8 @@
 import type { SdkPermissionUpdate } from "../../claude/sdk.ts";
 import { questionsText } from "../../model/questions.ts";
 import { type HostEvent, type OpenRequest, type Reply, replyWord } from "../host.ts";
-import { commandSubjects, shownWith, textOf, tooLongToShow } from "../permission-input.ts";
+import { tooLongToShow } from "../permission-input.ts";
+import { permissionText, permissionTool } from "./permission-text.ts";
 
 /** The SDK's form of an answer. */
 type PermissionAnswer =
@@ -77,8 +78,7 @@ export class ClaudeRequests {
       return { behavior: "deny", message, interrupt: false };
     }
     const above = runOf(sessionId) === sessionId ? [] : [runOf(sessionId)];
-    const about =
-      asks === "permission" ? { tool: { name: tool, subjects: subjectsOf(tool, input, this.#directory) } } : {};
+    const about = asks === "permission" ? { tool: await permissionTool(tool, input, this.#directory) } : {};
     const reply = await new Promise<Reply | null>((settle) => {
       this.#open.set(requestId, { sessionId, above, requestId, asks, text, ...about, settle });
       signal.addEventListener("abort", () => settle(null), { once: true });
@@ -93,51 +93,6 @@ export class ClaudeRequests {
     if (reply && said === null) this.#refused.add(runOf(sessionId));
     return { behavior: "deny", message: said ?? "refused by a person", interrupt: said === null };
   }
-}
-
-/** The tool that runs a command, and where it says which. */
-const COMMAND_TOOL = "Bash";
-const COMMAND = "command";
-
-/** Where Claude Code's own tools say what they want to change or open. Their other fields say how. */
-const SUBJECT_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  Read: ["file_path"],
-  Write: ["file_path"],
-  Edit: ["file_path"],
-  MultiEdit: ["file_path"],
-  NotebookEdit: ["notebook_path"],
-  Glob: ["path", "pattern"],
-  Grep: ["path", "glob"],
-  LS: ["path"],
-  WebFetch: ["url"],
-  WebSearch: ["query"],
-};
-
-/** A command comes first, and is not said again: it is what people look for. */
-function permissionText(tool: string, input: Record<string, unknown>, title: string): string {
-  const command = commandOf(tool, input);
-  return shownWith({ title, name: tool, command }, input, command === null ? [] : [COMMAND]);
-}
-
-/**
- * What the tool wants to run, change or open: all of it, since a rule that allows must fit everything. Of a tool whose
- * fields nobody knows here, such as one of an MCP server, any field may say it.
- */
-function subjectsOf(tool: string, input: Record<string, unknown>, directory: string): string[] {
-  const command = commandOf(tool, input);
-  if (command !== null) {
-    const { [COMMAND]: _command, ...others } = input;
-    return commandSubjects(command, others, directory);
-  }
-  const fields = Object.hasOwn(SUBJECT_FIELDS, tool) ? SUBJECT_FIELDS[tool] : Object.keys(input);
-  const values = (fields ?? []).map((field) => input[field]).filter((value) => value !== undefined && value !== null);
-  const subjects = values.map(textOf);
-  return subjects.length > 0 ? subjects : [JSON.stringify(input)];
-}
-
-function commandOf(tool: string, input: Record<string, unknown>): string | null {
-  const command = input[COMMAND];
-  return tool === COMMAND_TOOL && typeof command === "string" && command.trim() !== "" ? command : null;
 }
 
 /** If an agent inside the session asked, the run is that of the session. */

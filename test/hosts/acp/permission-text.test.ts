@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { permissionSubjects } from "../../../src/hosts/acp/permission-text.ts";
+import { permissionSubjects, permissionTool } from "../../../src/hosts/acp/permission-text.ts";
 import { permissionOf } from "../../../src/hosts/acp/wire.ts";
 
 const subjects = (toolCall: object, directory = "/") => {
@@ -48,4 +48,15 @@ test("a command with fields that nobody knows is another one; what only says som
     expect([field, subjectsOf({ [field]: "rm x" })]).toEqual([field, ["npm test", "rm x"]]);
   expect(subjectsOf({ args: ["--", "x"], timeout: { after: "rm x" } })).toEqual(["npm test -- x", '{"after":"rm x"}']);
   expect(subjectsOf({ dangerouslyDisableSandbox: true })).toEqual(["npm test", "dangerouslyDisableSandbox: true"]);
+});
+
+test("names of files are no commands, unless a command is among what the tool gets", () => {
+  const isNoCommand = (toolCall: object) => {
+    const asked = permissionOf({ toolCall: { toolCallId: "c", title: "T", ...toolCall }, options: [] });
+    return permissionTool(asked, "tool", "/").isNoCommand ?? false;
+  };
+  expect(isNoCommand({ kind: "edit", rawInput: { path: "/a" } })).toBe(true);
+  expect(isNoCommand({ kind: "read", rawInput: { command: "cat a" } })).toBe(false);
+  for (const kind of ["execute", "search", "other", undefined])
+    expect([kind, isNoCommand({ kind, rawInput: { path: "/a" } })]).toEqual([kind, false]);
 });

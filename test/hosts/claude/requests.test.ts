@@ -1,12 +1,15 @@
 /** What Claude's requests are about, as written rules and people see it. */
 import { expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { ClaudeRequests } from "../../../src/hosts/claude/requests.ts";
 import type { HostEvent } from "../../../src/hosts/host.ts";
 import { type AskedTool, rulingOn } from "../../../src/model/request-policy.ts";
 
-async function asked(name: string, input: Record<string, unknown>, title?: string) {
+async function asked(name: string, input: Record<string, unknown>, title?: string, directory = "/shop") {
   const events: HostEvent[] = [];
-  const requests = new ClaudeRequests((event) => events.push(event), "/shop");
+  const requests = new ClaudeRequests((event) => events.push(event), directory);
   const withdrawn = AbortSignal.abort();
   const answer = await requests.ask("ses", name, input, { signal: withdrawn, toolUseID: "t", ...(title && { title }) });
   return { answer, event: events.flatMap((event) => (event.type === "session.asked" ? [event] : []))[0] };
@@ -87,4 +90,56 @@ test("nobody is asked to allow a command without its end: the agent is told, and
     message: expect.stringMatching(/nobody was asked: its text has 60,\d+ characters, and 32,000 can be shown\. Do it/),
     interrupt: false,
   });
+});
+
+test("a file is where its links lead, also one that is not there yet", async () => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "asyncagents-")));
+  try {
+    const [shop, other] = [join(root, "shop"), join(root, "other")];
+    for (const folder of [join(shop, "src"), other]) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(other, "secret"), "");
+    symlinkSync(other, join(shop, "src", "out"));
+    symlinkSync(join(other, "new"), join(shop, "src", "dangling"));
+    symlinkSync("dangling", join(shop, "src", "twice"));
+    symlinkSync("round", join(shop, "src", "round"));
+    symlinkSync("a", join(shop, "src", "inside"));
+    symlinkSync(shop, join(root, "link"));
+    const subjects = async (path: string, directory = shop, tool = "Write") =>
+      (await asked(tool, { [tool === "Grep" ? "path" : "file_path"]: path }, undefined, directory)).event?.tool
+        ?.subjects;
+    const src = (name: string) => join(shop, "src", name);
+    for (const path of [src("a"), src("new/b"), "src/a", src("round"), join(other, "secret")])
+      expect(await subjects(path)).toEqual([path]);
+    for (const [path, leadsTo] of [
+      [src("out/secret"), join(other, "secret")],
+      [src("out/new/b"), join(other, "new", "b")],
+      [src("dangling"), join(other, "new")],
+      [src("twice"), join(other, "new")],
+      [src("inside"), src("a")],
+      ["src/out/secret", join(other, "secret")],
+    ] as const)
+      expect([path, await subjects(path)]).toEqual([path, [path, leadsTo]]);
+    expect(await subjects(src("out"), shop, "Grep")).toEqual([src("out"), other]);
+    // The directory may be reached by a link: rules are written with its name.
+    const named = join(root, "link", "src", "a");
+    expect(await subjects(named, join(root, "link"))).toEqual([named]);
+    expect(await subjects(join(root, "link", "src", "inside"), join(root, "link"))).toEqual([
+      join(root, "link", "src", "inside"),
+      named,
+    ]);
+    const tool = (await asked("Edit", { file_path: src("out/secret") }, undefined, shop)).event?.tool;
+    const request = { agent: "claude", asks: "permission", tool } as const;
+    expect(rulingOn([{ pattern: `${shop}/*`, decision: "allow" }], request)).toBeNull();
+    expect(rulingOn([{ pattern: `${other}/*`, decision: "deny" }], request)?.decision).toBe("deny");
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+});
+
+test("names of files and addresses are no commands; patterns and what nobody knows may be", async () => {
+  expect(await decided("/shop/*", "Edit", { file_path: "/shop/[id]/it's.ts" })).toBe("allow");
+  expect(await decided("https://docs/*", "WebFetch", { url: "https://docs/a?b" })).toBe("allow");
+  expect(await decided("*src/*", "Glob", { pattern: "src/{.,x}{.,x}/secret" })).toBe("ask");
+  expect(await decided("cat *", "mcp__shell__run", { command: "cat {..,x}/y" })).toBe("ask");
+  expect(await decided("cat src/*", "Bash", { command: "cat src/.'.'/secret" })).toBe("ask");
 });
