@@ -55,7 +55,7 @@ export async function claimsOfSession(path: string, claims: readonly string[]): 
     if (!marks.some((mark) => line.includes(mark))) continue;
     for (const [claim, state] of claimsOfLine(line.toString("utf8"))) {
       // The newest line about the queue counts, and none of them once it was read.
-      if (claims.includes(claim) && (state === "read" || !found.has(claim))) found.set(claim, state);
+      if (claims.includes(claim) && found.get(claim) !== "read") found.set(claim, state);
     }
   }
   return found;
