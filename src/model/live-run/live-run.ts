@@ -141,6 +141,8 @@ export interface LiveRun {
   /** Somebody wants it cancelled. Stands until the run ends, however often the host fails to stop it. */
   readonly cancelReason: string | null;
   readonly stopping: StopAttempt | null;
+  /** What the last stop was for that the host did not confirm; null if there is none. Perhaps it was obeyed. */
+  readonly triedStop: Verdict | null;
   /** How many stops were attempted. */
   readonly stops: number;
   readonly ending: Ending | null;
@@ -176,6 +178,7 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
     isHostDead: false,
     cancelReason: null,
     stopping: null,
+    triedStop: null,
     stops: 0,
     ending: null,
     isSaving: false,
