@@ -80,13 +80,25 @@ export class CommandArguments {
     throw new AsyncAgentsError("invalid_input", `--${name} must be a positive number, not "${text}".`);
   }
 
-  /** Seconds, or a number with ms, s, m, h or d; returned in milliseconds. */
+  /** A number with its unit; returned in milliseconds. Without one, nobody knows which was meant. */
   duration(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    const [, number, unit = "s"] = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
+    const [, number, unit] = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
     if (number !== undefined) return Math.round(Number(number) * UNITS_MS[unit as keyof typeof UNITS_MS]);
-    throw new AsyncAgentsError("invalid_input", `--${name} must be a time such as 30s, 5m or 1h, not "${text}".`);
+    throw new AsyncAgentsError("invalid_input", `--${name} takes a time such as 30s, 5m or 1h, not "${text}".`);
+  }
+
+  /** Hours or days of at least 1, which is how long things are kept; returned in milliseconds. */
+  age(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const [, number, unit] = /^([1-9]\d{0,4})(h|d)$/.exec(text) ?? [];
+    if (number !== undefined) return Number(number) * UNITS_MS[unit as "h" | "d"];
+    throw new AsyncAgentsError(
+      "invalid_input",
+      `--${name} takes hours or days, such as 12h or 90d, not "${text.slice(0, 40)}".`,
+    );
   }
 
   /** The operand at that position; commands only ask for operands their table entry requires. */

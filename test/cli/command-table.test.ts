@@ -178,6 +178,9 @@ describe("words", () => {
     expect(failureOf(() => parseArguments(run, ["x", "--modle", "y"]))).toContain("Did you mean --model?");
     expect(failureOf(() => parseArguments(run, ["x", "--nonsense"]))).toContain('goes after "--"');
     expect(failureOf(() => parseArguments(run, ["x", "--max-cost", "-1"]))).toContain("--max-cost needs a value");
+    expect(failureOf(() => parseArguments(run, ["x", "--wait", "--timeout", "30"]).duration("timeout"))).toContain(
+      '--timeout takes a time such as 30s, 5m or 1h, not "30"',
+    );
     expect(failureOf(() => parseArguments(run, ["x", "--timeout", "5s"]))).toContain("--timeout needs --wait");
   });
 });
