@@ -175,7 +175,10 @@ test("at a terminal asyncagents prune says how many go, and asks first", async (
   await (await openFilled(world.data)).close();
   const prune = [process.execPath, MAIN, "prune", "--older-than", "30d"];
   const [no, yes, unasked] = [await typed(prune, "n"), await typed(prune, "y"), await typed([...prune, "-y"], "")];
-  expect(no).toMatchObject({ code: 1, text: expect.stringMatching(/Remove 1 task for good\?[\s\S]*Nothing was removed/) });
+  expect(no).toMatchObject({
+    code: 1,
+    text: expect.stringMatching(/Remove 1 task for good\?[\s\S]*Nothing was removed/),
+  });
   expect(yes).toMatchObject({ code: 0, text: expect.stringContaining("Removed 1 task (") });
   expect(unasked).toMatchObject({ code: 0, text: expect.not.stringContaining("[y/N]") });
 

@@ -8,6 +8,7 @@ import { misuse } from "../arguments.ts";
 import type { Command, Invocation } from "../command.ts";
 import { isAskable, isConfirmed } from "../confirmation.ts";
 import { EXIT } from "../exit-codes.ts";
+import { openOwnStore } from "../other-store.ts";
 import { assertPerson } from "../person-only.ts";
 import { quantity } from "../terminal/text.ts";
 
@@ -41,18 +42,15 @@ const WHY: Record<PruneObstacle, string> = {
 };
 
 async function prune(invocation: Invocation): Promise<number> {
-  const { directory, configuration, screen, signal, arguments: given } = invocation;
+  const { screen, signal, arguments: given } = invocation;
   const limits = { olderThanMs: given.age("older-than"), keep: given.count("keep") };
   if (limits.olderThanMs === undefined && limits.keep === undefined) {
     throw misuse(pruneCommand, "Say what may go: --older-than 30d, --keep 10000, or both.");
   }
   const dryRun = given.flag("dry-run");
   if (!dryRun) assertPerson(invocation, "remove tasks for good");
-  const [{ openStore }, { pruneTasks }] = await Promise.all([
-    import("../../store/open.ts"),
-    import("../../engine/retention.ts"),
-  ]);
-  const store = await openStore({ directory, ...configuration().store });
+  const { pruneTasks } = await import("../../engine/retention.ts");
+  const store = await openOwnStore(invocation);
   try {
     let count = 0;
     const onProgress = ({ removed }: PruneReport) => {

@@ -8,10 +8,10 @@ import { type AccessToken, isUsable } from "../../model/access-token.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { ROLES, type Role } from "../../model/role.ts";
 import { type CallOrigin, callerName, FROM_PERSON } from "../../protocol/call-origin.ts";
-import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
+import { openOwnStore } from "../other-store.ts";
 import { assertPerson } from "../person-only.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
 import { ago, shortId } from "../terminal/text.ts";
@@ -111,8 +111,8 @@ function recorded<T>(store: Store, operation: string, { name }: AccessToken, wor
   return new AuditLog({ store, now: Date.now }).record(call, work);
 }
 
-async function withStore<T>({ directory, configuration }: Invocation, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore({ directory, ...configuration().store });
+async function withStore<T>(invocation: Invocation, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openOwnStore(invocation);
   try {
     return await work(store);
   } finally {
