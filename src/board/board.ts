@@ -19,7 +19,8 @@ import {
   isBoardOperation,
   type OperationOutput,
 } from "../protocol/operations.ts";
-import { allowDirectory, assertDirectory, decideApproval, listApprovals, realOf } from "./approvals.ts";
+import type { Repo } from "../worktree/git/repo.ts";
+import { allowDirectory, assertDirectory, assertRepo, decideApproval, listApprovals, realOf } from "./approvals.ts";
 import { farAttempt, performThere } from "./attempts/attempt-machine.ts";
 import { AttemptStart } from "./attempts/attempt-start.ts";
 import { attemptTask, listAttempts, listTaskAttempts, stopAttempt } from "./attempts/attempts.ts";
@@ -64,6 +65,9 @@ export type AssertWorkplace = (
   operation: string,
   origin: CallOrigin,
 ) => Promise<void>;
+
+/** Rejects a repository that the caller may not let agents work with. */
+export type AssertRepo = (repo: Repo, operation: string, origin: CallOrigin) => Promise<void>;
 
 export class Board {
   readonly #parts: BoardParts;
@@ -116,6 +120,10 @@ export class Board {
     hostFor(this.#parts, executorOf(host), call);
     await assertDirectory(this.#parts, realOf(directory) ?? directory, call);
   };
+
+  /** For doors that make a worktree without an operation of the board. */
+  readonly assertRepo: AssertRepo = (repo, operation, origin) =>
+    assertRepo(this.#parts, repo, { operation, origin, hadEffects: () => {} });
 
   readonly call: CallOperation = async (name, input, options) => {
     if (!isBoardOperation(name)) {

@@ -125,10 +125,11 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
 
 /** By a process that opens hosts itself: this one, or else the daemon. */
 async function launchInWorktree(
-  { desk, remote, taskWorktrees }: OperationContext,
+  context: OperationContext,
   call: StatusCall<"launch">,
   { host, directory, ...launch }: Parameters<typeof launchTask>[1],
 ): Promise<BackgroundTask> {
+  const { desk, remote, taskWorktrees } = context;
   if (call.input.queue !== undefined || call.input.after !== undefined || directory === null) {
     const message = "worktree needs the directory of a repository, and excludes queue and after.";
     throw new AsyncAgentsError("invalid_input", message, {
@@ -144,7 +145,8 @@ async function launchInWorktree(
     );
   }
   const place = { id: crypto.randomUUID(), name: launch.description, directory: folderOf(directory) };
-  return taskWorktrees.launch(place, async (worktree) => {
+  const mayUse = (repo: CheckedRepo) => assertRepo(context, repo, "launch", call.origin);
+  return taskWorktrees.launch({ ...place, mayUse }, async (worktree) => {
     const wanted = { ...launch, host: host ?? "opencode", directory: worktree.directory };
     const launched = await launchTask(desk, wanted, async () => null);
     if ("task" in launched) return wireTask(launched.task);
@@ -194,6 +196,20 @@ async function allowedPlace(
   }
   const message = "With this token a launch must name its host and its directory: add both, and try again.";
   throw new AsyncAgentsError("invalid_input", message, { details: { parameters: ["host", "directory"] } });
+}
+
+type CheckedRepo = Parameters<NonNullable<OperationContext["assertRepo"]>>[0];
+
+/** A folder that may be used can refer to a repository that may not. */
+async function assertRepo(
+  { assertRepo: assert }: OperationContext,
+  repo: CheckedRepo,
+  operation: string,
+  origin: CallOrigin,
+): Promise<void> {
+  if (isOwner(origin)) return;
+  if (assert === null) throw new AsyncAgentsError("not_allowed", "Only the owner can launch with worktree here.");
+  await assert(repo, operation, origin);
 }
 
 /** Continuing a task lets an agent work in its directory: what holds for a launch there holds for it too. */

@@ -7,6 +7,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { NO_OTHERS } from "../../../src/board/remote-operations.ts";
+import { TaskWorktrees } from "../../../src/board/worktrees/task-worktrees.ts";
 import { TokenCheck } from "../../../src/engine/access/token-check.ts";
 import { Desk } from "../../../src/engine/desk.ts";
 import { Overview } from "../../../src/engine/watching/overview.ts";
@@ -15,6 +16,7 @@ import { hashOfSecret, newTokenSecret } from "../../../src/http/access/token-sec
 import { type ApiServer, startApiServer } from "../../../src/http/server.ts";
 import { mcpHandler } from "../../../src/mcp/mcp-handler.ts";
 import { ROLES, type Role } from "../../../src/model/role.ts";
+import { systemClock } from "../../../src/process/clock.ts";
 import { isInstanceAlive } from "../../../src/process/liveness.ts";
 import { openSide, type Side } from "../../board/board-side.ts";
 
@@ -73,7 +75,9 @@ export async function startTokenBed(options: TokenBedOptions = {}): Promise<Toke
       board: board.call,
       mcp: mcpHandler({ call: board.call, version: "1", toolset: "extended", scripted: true, log }),
       assertWorkplace: board.assertWorkplace,
+      assertRepo: board.assertRepo,
     },
+    taskWorktrees: new TaskWorktrees({ ...systemClock, store, worktrees: side.worktrees }),
     listen: {
       settings: { address: "127.0.0.1", port: 0, publicUrls, proxies },
       tokens: new TokenCheck({ store, now: Date.now }),
