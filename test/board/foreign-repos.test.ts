@@ -3,7 +3,7 @@
  * neither when it adds one, nor when it starts an attempt in one that was replaced, nor as a worktree for a task.
  */
 import { expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { CallOrigin } from "../../src/protocol/call-origin.ts";
 import { commit, refusal, sh, traceOf, write } from "../worktree/git-bed.ts";
@@ -24,6 +24,34 @@ const REFERENCES: Record<string, (folder: string, gitDir: string) => void> = {
     write(own, "commondir", `${gitDir}\n`);
     write(own, "gitdir", `${own}\n`);
     cpSync(join(gitDir, "index"), join(own, "index"));
+  },
+  "links in a folder beside it that names it": (folder, gitDir) => {
+    const own = `${folder}-git`;
+    rmSync(own, { recursive: true, force: true });
+    mkdirSync(own);
+    for (const name of ["objects", "refs"]) symlinkSync(join(gitDir, name), join(own, name));
+    for (const name of ["HEAD", "index"]) cpSync(join(gitDir, name), join(own, name));
+    write(own, "config", `[core]\n\trepositoryformatversion = 0\n\tworktree = ${folder}\n`);
+    write(folder, ".git", `gitdir: ${own}\n`);
+  },
+  alternates: (folder, gitDir) => {
+    const own = join(folder, ".git");
+    mkdirSync(join(own, "objects", "info"), { recursive: true });
+    // Through objects of its own, which name the others.
+    const between = `${folder}-objects`;
+    write(between, "info/alternates", `${join(gitDir, "objects")}\n`);
+    write(own, "objects/info/alternates", `# of git\n\n${between}\n`);
+    for (const name of ["HEAD", "config", "index", "refs"])
+      cpSync(join(gitDir, name), join(own, name), { recursive: true });
+  },
+  "links among its objects": (folder, gitDir) => {
+    const own = join(folder, ".git");
+    mkdirSync(join(own, "objects"), { recursive: true });
+    for (const name of readdirSync(join(gitDir, "objects"))) {
+      symlinkSync(join(gitDir, "objects", name), join(own, "objects", name));
+    }
+    for (const name of ["HEAD", "config", "index", "refs"])
+      cpSync(join(gitDir, name), join(own, name), { recursive: true });
   },
   "links in git's folder": (folder, gitDir) => {
     const own = join(folder, ".git");
