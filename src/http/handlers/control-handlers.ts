@@ -16,7 +16,9 @@ import type { RemoteHandlers, StatusCall, StatusHandlers } from "./status-handle
 
 /** Those that the process which is asked performs itself, whoever drives the task. */
 export const ownHandlers: StatusHandlers<"cancel" | "remove" | "attach"> = {
-  cancel: async ({ overview, desk }, { id }) => wireTask(await desk.cancel(await overview.task(id))),
+  async cancel({ overview, desk }, { id, origin }) {
+    return wireTask(await desk.cancel(await overview.task(id), { mayOpen: isOwner(origin) }));
+  },
   async remove({ overview, desk }, { id, origin }) {
     if (!isPerson(origin)) throw new AsyncAgentsError("not_allowed", "Only people can remove a task.");
     return { id, removed: await desk.remove(await overview.task(id)) };
@@ -107,7 +109,7 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
   async tell({ overview, desk, remote }, call) {
     const task = await overview.task(call.id);
     if (!(await desk.tellClient(task))) {
-      const place = await desk.placeOfTelling(task);
+      const place = await desk.placeOfTelling(task, { mayOpen: isOwner(call.origin) });
       if ("instance" in place) return remote.call(place.instance, "tell", call);
       await place.engine.tellAgain(task);
     }
