@@ -35,6 +35,14 @@ export function isOwner(origin: CallOrigin): boolean {
   return isPerson(origin) && holdsRole(origin, "admin") && origin.isTokenless !== true;
 }
 
+/**
+ * True for a person who may let tasks use more than is configured. A used-up budget is in the inbox: to raise it is an
+ * answer. Everybody else only lowers budgets, at a launch as well.
+ */
+export function mayRaiseBudgets(origin: CallOrigin): boolean {
+  return isPerson(origin) && holdsRole(origin, "answer");
+}
+
 /** Null: no token suffices. */
 export function holdsRole({ token }: CallOrigin, needed: Role | null): boolean {
   return token === undefined || (needed !== null && includesRole(token.role, needed));

@@ -8,7 +8,7 @@ import { afterOf } from "../../engine/queue/after.ts";
 import { requireBudget } from "../../model/budgets/budget-text.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { isLive, type Task } from "../../model/task.ts";
-import { type CallOrigin, callerName, isOwner, isPerson } from "../../protocol/call-origin.ts";
+import { type CallOrigin, callerName, isOwner, isPerson, mayRaiseBudgets } from "../../protocol/call-origin.ts";
 import type { BackgroundTask, LaunchBody } from "../../protocol/tasks.ts";
 import type { OperationContext } from "../api-context.ts";
 import { wireDetail, wireSteering, wireTask, withQueuePlace } from "../wire.ts";
@@ -80,7 +80,8 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
     const place = isOwner(origin) ? { host, directory } : await allowedPlace(context, { host, directory }, origin);
     const after = call.input.after && { after: afterOf(call.input.after, call.input.ifFailed) };
     const budget = call.input.budget === undefined ? {} : { budget: requireBudget(call.input.budget) };
-    const launch = { description, prompt, agent, ...place, batch, ...after, ...budget };
+    const isAgents = !mayRaiseBudgets(origin);
+    const launch = { description, prompt, agent, ...place, batch, ...after, ...budget, isAgents };
     if (call.input.worktree === true) return launchInWorktree(context, call, launch);
     if (call.input.queue !== undefined) {
       const { task } = await queueTask(desk, queuedLaunch(launch, call.input), origin);
@@ -158,7 +159,7 @@ async function launchInWorktree(
 
 /** A queued task needs a folder, because nobody here serves it. */
 function queuedLaunch(
-  launch: Pick<QueuedLaunch, "description" | "prompt" | "agent" | "batch" | "after" | "budget"> & {
+  launch: Pick<QueuedLaunch, "description" | "prompt" | "agent" | "batch" | "after" | "budget" | "isAgents"> & {
     host: string | null;
     directory: string | null;
   },

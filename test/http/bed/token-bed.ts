@@ -15,6 +15,7 @@ import { folderToken } from "../../../src/http/access/token-file.ts";
 import { hashOfSecret, newTokenSecret } from "../../../src/http/access/token-secret.ts";
 import { type ApiServer, startApiServer } from "../../../src/http/server.ts";
 import { mcpHandler } from "../../../src/mcp/mcp-handler.ts";
+import type { NewBudgets } from "../../../src/model/budgets/budget.ts";
 import { ROLES, type Role } from "../../../src/model/role.ts";
 import { systemClock } from "../../../src/process/clock.ts";
 import { isInstanceAlive } from "../../../src/process/liveness.ts";
@@ -24,6 +25,8 @@ interface TokenBedOptions {
   publicUrls?: string[];
   proxies?: string[];
   scriptedForModels?: boolean;
+  /** Those of launches that bring none. */
+  budgets?: NewBudgets;
 }
 
 export interface TokenBed {
@@ -49,10 +52,10 @@ afterEach(async () => {
 });
 
 export async function startTokenBed(options: TokenBedOptions = {}): Promise<TokenBed> {
-  const { publicUrls = [], proxies = [], scriptedForModels = true } = options;
+  const { publicUrls = [], proxies = [], scriptedForModels = true, budgets = {} } = options;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "asyncagents-doors-")));
   endings.push(async () => rmSync(folder, { recursive: true, force: true }));
-  const side = await openSide(folder, { scriptedForModels });
+  const side = await openSide(folder, { scriptedForModels, budgets });
   endings.push(() => side.close());
   await side.board.start();
   const { store, board, runner, logged } = side;
@@ -62,6 +65,7 @@ export async function startTokenBed(options: TokenBedOptions = {}): Promise<Toke
     overview: new Overview(store),
     desk: new Desk({
       store,
+      budgets,
       isAlive: isInstanceAlive,
       engines: () => runner.engines(),
       open: (host, path) => runner.open(host, path),
