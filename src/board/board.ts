@@ -188,7 +188,7 @@ function handlersOf(parts: BoardParts, start: AttemptStart, pump: QueuePump): Ha
     stop_launch: (input, call) => stopLaunch(parts, start, input, call),
     remove_attempt: (input) => removeAttempt(parts, start, input),
     remove_project: (input) => removeProject(parts, input),
-    find_repo: (input) => findRepo(parts, input),
+    find_repo: (input, call) => findRepo(parts, input, call),
     attempt_task: (input) => attemptTask(parts, input),
     list_attempts: (input) => listAttempts(parts, input),
     list_follow_ups: (input) => listFollowUps(parts, input),
