@@ -14,7 +14,7 @@ import type { WaitOptions } from "../process/deadline.ts";
 import type { ClaimedRun } from "../store/queue/run-queue.ts";
 import type { FeedEntry, Instance, Parent, TaskPage } from "../store/store.ts";
 import { assertEachAnswered, overAlready } from "./answers.ts";
-import { Canceller, type CancelResult } from "./cancel.ts";
+import { assertCancellable, Canceller, type CancelResult } from "./cancel.ts";
 import type { EngineContext } from "./context.ts";
 import { batchIdOf, type Caller, Launcher, type LaunchRequest, PERSON, type ResumeRequest } from "./launch.ts";
 import type { Member } from "./member.ts";
@@ -226,12 +226,7 @@ export class Engine {
 
   /** Cancels any task, including one that another process drives. */
   async cancelTask(task: Task, reason: string): Promise<CancelResult> {
-    if (!isLive(task.status)) {
-      throw new AsyncAgentsError(
-        "task_not_live",
-        `Task ${task.id} has already ended (${task.status}); nothing to cancel.`,
-      );
-    }
+    assertCancellable(task);
     return this.#canceller.cancel(task, reason);
   }
 

@@ -12,6 +12,7 @@ import type { ClaimedRun, ClaimRequest, HostFolder, QueueLimits } from "../../st
 import type { RunnerLack } from "../../store/runners/records.ts";
 import type { FeedEntry, Store } from "../../store/store.ts";
 import type { Engine } from "../engine.ts";
+import { moved } from "./moved-folder.ts";
 
 const LEASE_MS = 60_000;
 const POLL_MS = 5_000;
@@ -215,6 +216,8 @@ export class Claimer {
         await this.#leave(claimed, { kind: "host", name: host, reason }, HOST_REST_MS);
         return;
       }
+      // The host is opened by the real path, which may not be what was looked at any more.
+      if (folder.clone === null && engine.instance.directory !== folder.directory) throw moved(folder.directory);
       await engine.launchClaimed(claimed, folder.clone);
     } catch (thrown) {
       const isLost = AsyncAgentsError.isInstance(thrown) && thrown.code === "task_not_live";
@@ -256,16 +259,11 @@ export class Claimer {
 
   /** Nothing was prompted, and no other runner would do better. */
   async #fail(claimed: ClaimedRun, error: string): Promise<void> {
-    const { store, now, log } = this.#context;
-    const { taskId, fence, task } = claimed;
-    const event = { type: "run.failed", at: now(), run: task.run.number, error, progress: null } as const;
     try {
-      await store.write(async (transaction) => {
-        await transaction.begin({ taskId, fence });
-        return transaction.apply(taskId, event);
-      });
+      await failClaimed(this.#context, claimed, error);
     } catch (thrown) {
-      log.error("the end of a run could not be stored; its claim runs out", { task: taskId, error: messageOf(thrown) });
+      const details = { task: claimed.taskId, error: messageOf(thrown) };
+      this.#context.log.error("the end of a run could not be stored; its claim runs out", details);
     }
   }
 
@@ -278,6 +276,19 @@ export class Claimer {
       log.error("claims could not be extended; it is tried again", { error: messageOf(thrown) });
     }
   }
+}
+
+/** Ends a claimed run that was not begun. */
+export async function failClaimed(
+  { store, now }: Pick<ClaimerContext, "store" | "now">,
+  { taskId, fence, task }: ClaimedRun,
+  error: string,
+): Promise<void> {
+  const event = { type: "run.failed", at: now(), run: task.run.number, error, progress: null } as const;
+  await store.write(async (transaction) => {
+    await transaction.begin({ taskId, fence });
+    return transaction.apply(taskId, event);
+  });
 }
 
 /** The claim runs out, and whoever claims the run next decides. */

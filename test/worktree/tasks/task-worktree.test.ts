@@ -25,7 +25,8 @@ function place() {
   sh(repo, "add", ".");
   sh(repo, "commit", "-q", "-m", "two");
   const worktrees = join(folder, "worktrees");
-  const make = (id: string, directory = repo) => makeTaskWorktree({ worktrees, id, name: "Fix the cart", directory });
+  const make = (id: string, directory = repo) =>
+    makeTaskWorktree({ worktrees, id, name: "Fix the cart", directory, mayUse: async () => {} });
   const tidy = (now = Date.now() + 2 * DAY, used: string[] = []) =>
     tidyTaskWorktrees({ worktrees, now, isInUse: (path) => used.includes(path), release: async () => {} });
   return { folder, repo, worktrees, make, tidy };
