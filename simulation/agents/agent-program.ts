@@ -357,6 +357,8 @@ export class AgentProgram {
     };
     turn.session.messages.push(message);
     turn.message = message;
+    const { work } = this.#context;
+    work.requested(turn.session.id, turn.messageIds, { tokens: tokens.input + tokens.output, cost: message.cost });
     return message;
   }
 

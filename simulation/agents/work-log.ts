@@ -29,6 +29,11 @@ export interface Work {
   answers: string[];
 }
 
+export interface Used {
+  tokens: number;
+  cost: number;
+}
+
 export class WorkLog {
   readonly #works = new Map<string, Work>();
   /** When each line about tasks first reached a parent. */
@@ -39,6 +44,8 @@ export class WorkLog {
   readonly #reads = new Map<string, number[]>();
   /** When each session had nothing left to do. */
   readonly #rests = new Map<string, number[]>();
+  /** What each request to a model used, in which session, and for which prompts. */
+  readonly #requests: { sessionId: string; messageIds: readonly string[]; tokens: number; cost: number }[] = [];
   clock: () => number = () => 0;
 
   /** The prompts that were sent, in order. */
@@ -127,6 +134,20 @@ export class WorkLog {
     work.begunAt ??= this.clock();
   }
 
+  requested(sessionId: string, messageIds: readonly string[], { tokens, cost }: Used): void {
+    this.#requests.push({ sessionId, messageIds: [...messageIds], tokens, cost });
+  }
+
+  /** What agents used in a session. */
+  usedIn(sessionId: string): Used {
+    return sumOf(this.#requests.filter((request) => request.sessionId === sessionId));
+  }
+
+  /** What an agent used that worked on that prompt and on no other. */
+  usedFor(messageId: string): Used {
+    return sumOf(this.#requests.filter(({ messageIds }) => messageIds.length === 1 && messageIds[0] === messageId));
+  }
+
   /** Its agent asks people something, and does nothing else meanwhile. */
   waits(messageId: string): void {
     this.of(messageId).waits.push({ from: this.clock(), until: null });
@@ -152,4 +173,11 @@ export class WorkLog {
   answered(messageId: string, text: string): void {
     this.of(messageId).answers.push(text);
   }
+}
+
+function sumOf(uses: readonly Used[]): Used {
+  return uses.reduce((all, { tokens, cost }) => ({ tokens: all.tokens + tokens, cost: all.cost + cost }), {
+    tokens: 0,
+    cost: 0,
+  });
 }

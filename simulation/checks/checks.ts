@@ -3,16 +3,16 @@
  * did and what the parents can read, and says what is wrong in words.
  */
 
-import { LEASE_MS } from "../../src/engine/recovery/lease.ts";
 import { allTasks } from "../../src/engine/watching/all-tasks.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
 import type { Run, Task } from "../../src/model/task.ts";
 import { isLive } from "../../src/model/task.ts";
 import { transition } from "../../src/model/transition.ts";
 import type { Stage } from "../scenario/stage.ts";
+import { LEASE_MS } from "../time/promised.ts";
 import type { Machine } from "../world/machine.ts";
 import { startsAreInOrder, waitingForNobody } from "./after.ts";
-import { budgetsAgree } from "./budgets.ts";
+import { budgetsAgree, tasksUseWhatTheirAgentsUse } from "./budgets.ts";
 import { isGivenUp, isOthersStop, isStopped, mayWorkOn, SEARCH_MS } from "./ends.ts";
 import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
@@ -28,6 +28,7 @@ type Check = (stage: Stage, tasks: readonly Task[]) => Promise<string[]> | strin
 
 const CHECKS: Check[] = [
   budgetsAgree,
+  tasksUseWhatTheirAgentsUse,
   everythingEnded,
   nothingAcceptedIsLost,
   resultsAreTrue,

@@ -1,7 +1,7 @@
 /** The faults that strike a process or the whole machine, at moments that the seed chooses. */
 
-import { LEASE_MS } from "../../src/engine/recovery/lease.ts";
 import type { Role } from "../roles/role.ts";
+import { LEASE_MS } from "../time/promised.ts";
 import type { Random } from "../time/random.ts";
 import type { Fault } from "../world/faults.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
@@ -167,8 +167,7 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
     machine.faults.count("disk is full");
     machine.struck("machine", "disk is full", ms);
     machine.troubles.add(machine.timeline.now, ms);
-    machine.fillDisk(true);
-    machine.timeline.schedule(ms, () => machine.fillDisk(false));
+    machine.fillDisk(machine.timeline.now + ms);
   },
 };
 
@@ -184,7 +183,7 @@ function kill(stage: Stage, role: Role, random: Random, how: "dies" | "dies in a
   const ms = random.delay(RESTART_MS);
   machine.faults.count(`process ${how}`);
   machine.struck(process.name, "dies");
-  machine.troubles.add(machine.timeline.now, ms);
+  machine.lacks(role.name, ms);
   process.die();
   machine.timeline.schedule(ms, () => role.restart());
   if (random.chance(0.5)) machine.timeline.schedule(random.whole(0, ELSEWHERE_MS), () => goOn(stage, process.pid));
@@ -202,11 +201,12 @@ function holdUpRecovery(stage: Stage, random: Random): void {
 }
 
 function freeze({ machine }: Stage, process: SimulatedProcess, ms: number): void {
+  const { timeline, troubles } = machine;
+  const over = troubles.add(timeline.now, ms);
   machine.struck(process.name, "freezes", ms);
-  machine.troubles.add(machine.timeline.now, ms);
-  machine.hinder(process.name, machine.timeline.now + ms);
-  process.freeze();
-  machine.timeline.schedule(ms, () => process.thaw());
+  machine.hinder(process.name, timeline.now + ms);
+  process.freeze(() => over(timeline.now));
+  timeline.schedule(ms, () => process.thaw());
 }
 
 /** A person opens a session of a dead process in another program, and writes there. */

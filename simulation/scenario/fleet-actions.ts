@@ -137,7 +137,7 @@ export const FLEET_ACTIONS: typeof ACTIONS = {
       const restartMs = random.delay(RESTART_MS);
       await role.end(random.whole(0, DRAIN_MS));
       if (process.isAlive) return;
-      machine.troubles.add(machine.timeline.now, restartMs);
+      machine.lacks(role.name, restartMs);
       machine.timeline.schedule(restartMs, () => role.restart());
     },
   },

@@ -2,7 +2,6 @@
  * Plays one seed: people, parents and faults for a while, then peace until everything has come to rest. The checks look
  * at the result. The same options give the same run, step for step.
  */
-import { LEASE_MS } from "../../src/engine/recovery/lease.ts";
 import { waitingForNobody } from "../checks/after.ts";
 import { checkAll } from "../checks/checks.ts";
 import { forgottenInstances } from "../checks/growth.ts";
@@ -13,8 +12,8 @@ import { fleetOf } from "../roles/fleet.ts";
 import { OpenCodeRole } from "../roles/opencode.ts";
 import type { Role } from "../roles/role.ts";
 import { RunnerRole } from "../roles/runner.ts";
+import { LEASE_MS } from "../time/promised.ts";
 import { stopRealClocks } from "../time/real-clocks.ts";
-import type { Timeline } from "../time/timeline.ts";
 import type { Fault } from "../world/faults.ts";
 import { History } from "../world/history.ts";
 import { Machine } from "../world/machine.ts";
@@ -93,7 +92,7 @@ export async function play(options: PlayOptions): Promise<Played> {
         act(stage, index, moment);
       });
     }
-    await runUntil(timeline, stormMs, maxSteps);
+    await runUntil(machine, stormMs, maxSteps);
     calmDown(stage);
     if (!(await rest(stage, maxSteps))) violations.push(`it did not come to rest in ${maxSteps} steps`);
     violations.push(...(await checkAll(stage)));
@@ -151,8 +150,15 @@ function begin(stage: Stage, index: number, { name, random }: PlannedMoment): vo
   DISASTERS[name as Fault]?.(stage, random);
 }
 
-async function runUntil(timeline: Timeline, until: number, maxSteps: number): Promise<void> {
-  while (timeline.steps < maxSteps && (await timeline.step(until)));
+/** What a timer or an event throws reaches nobody: a real process would end. */
+async function runUntil({ timeline, broken }: Machine, until: number, maxSteps: number): Promise<void> {
+  for (let isMore = true; isMore && timeline.steps < maxSteps; ) {
+    try {
+      isMore = await timeline.step(until);
+    } catch (thrown) {
+      broken.push(`an error was thrown, and nobody caught it: ${String(thrown)}${placeOf(thrown)}`);
+    }
+  }
 }
 
 /** No more faults; everybody is there again, and people answer what is asked. */
@@ -161,9 +167,7 @@ function calmDown(stage: Stage): void {
   const requests = new Requests();
   const waiting = new WaitingRuns();
   machine.history.add("machine", "from now on nothing goes wrong");
-  machine.faults.heal();
-  machine.fillDisk(false);
-  machine.reconnect();
+  machine.heal();
   for (const process of machine.living) {
     process.spare();
     if (process.isFrozen) process.thaw();
@@ -220,7 +224,7 @@ async function rest(stage: Stage, maxSteps: number): Promise<boolean> {
   const isOver = !machine.faults.counts.has("call fails and arrives late");
   let restingSince = timeline.now + (isOver ? 0 : AFTERMATH_MS);
   while (timeline.now < end && timeline.now < restingSince + REST_MS) {
-    await runUntil(timeline, timeline.now + LOOK_MS, maxSteps);
+    await runUntil(machine, timeline.now + LOOK_MS, maxSteps);
     if (timeline.steps >= maxSteps) return false;
     if (await isBusy()) restingSince = Math.max(restingSince, timeline.now);
   }

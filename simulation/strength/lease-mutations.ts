@@ -3,6 +3,17 @@ import type { PutBack } from "./put-back.ts";
 
 export const LEASE_MUTATIONS: readonly PutBack[] = [
   {
+    name: "lease-of-two-minutes",
+    fault: "A lease lasts four times as long as it is said to: what a dead process had is taken over late.",
+    edits: [
+      {
+        file: "src/engine/recovery/lease.ts",
+        old: "export const LEASE_MS = 30_000;",
+        new: "export const LEASE_MS = 120_000;",
+      },
+    ],
+  },
+  {
     name: "taken-from-the-living",
     fault: "A live run is taken over although its owner is registered.",
     edits: [

@@ -2,6 +2,7 @@
  * All mistakes that are tried. They were chosen by hand; one that turns out to change nothing that anybody can notice
  * is replaced by another.
  */
+import { BUDGET_MUTATIONS } from "./budget-mutations.ts";
 import { LEASE_MUTATIONS } from "./lease-mutations.ts";
 import type { PutBack } from "./put-back.ts";
 import { QUEUE_MUTATIONS } from "./queue-mutations.ts";
@@ -16,4 +17,5 @@ export const MUTATIONS: readonly PutBack[] = [
   ...NOTICE_MUTATIONS,
   ...LEASE_MUTATIONS,
   ...QUEUE_MUTATIONS,
+  ...BUDGET_MUTATIONS,
 ];

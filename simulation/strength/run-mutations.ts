@@ -3,6 +3,17 @@ import type { PutBack } from "./put-back.ts";
 
 export const RUN_MUTATIONS: readonly PutBack[] = [
   {
+    name: "times-of-the-real-clock",
+    fault: "The times of a run are those of the machine's own clock, and not of the one that is passed in.",
+    edits: [
+      {
+        file: "src/engine/runs/driven-run.ts",
+        old: "return { awake: monotonic(), wall: now() };",
+        new: "return { awake: monotonic(), wall: new Date().getTime() + 0 * now() };",
+      },
+    ],
+  },
+  {
     name: "end-before-stop",
     fault: "A cancelled run is called over without stopping its agent.",
     edits: [

@@ -3,8 +3,6 @@
  * Knows who is alive; does not know what anybody does.
  */
 
-import { LEASE_MS } from "../../src/engine/recovery/lease.ts";
-import { LOOK_MS } from "../../src/engine/runs/driver.ts";
 import { AsyncAgentsError, messageOf } from "../../src/model/errors.ts";
 import { type BeatingProcess, instanceJudge, type LeasedProcess, ownIdentity } from "../../src/process/liveness.ts";
 import type { Log } from "../../src/process/log.ts";
@@ -14,6 +12,7 @@ import type { Store } from "../../src/store/store.ts";
 import type { HostContext } from "../agents/simulated-host.ts";
 import { type SimulatedHost, simulatedHost } from "../agents/simulated-host.ts";
 import { WorkLog } from "../agents/work-log.ts";
+import { LAST_LOOK_MS, LEASE_MS } from "../time/promised.ts";
 import { Random } from "../time/random.ts";
 import { Timeline } from "../time/timeline.ts";
 import { BeginTimes } from "./begin-times.ts";
@@ -94,6 +93,8 @@ export class Machine {
   readonly unheard = new Set<string>();
   readonly #hinderedUntil = new Map<string, number>();
   readonly #bornInPeace = new WeakSet<SimulatedProcess>();
+  /** By role, ends the trouble that it has no process. */
+  readonly #absences = new Map<string, (at: number) => void>();
   /** Since when a role has no process because that did not start. */
   readonly #missing = new Map<string, number>();
   /** When each process died, by its name, for whatever reason. */
@@ -154,11 +155,17 @@ export class Machine {
     // Nobody starts it again before the storm is over: until then it is as dead as one that was killed.
     if (missing !== undefined) this.troubles.add(missing, this.timeline.now - missing);
     this.#missing.delete(role);
+    this.#absences.get(role)?.(this.timeline.now);
     process.onEnd(() => {
       this.deaths.set(process.name, this.timeline.now);
     });
     this.struck(process.name, "starts");
     return process;
+  }
+
+  /** That role has no process for so long, unless somebody starts it earlier. */
+  lacks(role: string, ms: number): void {
+    this.#absences.set(role, this.troubles.add(this.timeline.now, ms));
   }
 
   /** From now on it interrupts what it still runs, as if it had died. */
@@ -173,7 +180,7 @@ export class Machine {
    */
   couldKnow(name: string, sessionId: string, endedAt: number): boolean {
     const from = this.drained.get(name);
-    return from !== undefined && this.work.wasRead(sessionId, endedAt, from + LOOK_MS);
+    return from !== undefined && this.work.wasRead(sessionId, endedAt, from + LAST_LOOK_MS);
   }
 
   /** Writes down what strikes a process or the whole machine. */
@@ -357,14 +364,17 @@ export class Machine {
     };
   }
 
-  /** Every process reaches the database again, and the clocks are right. */
-  reconnect(): void {
-    this.places.heal();
-    this.#database.tellMissed();
+  fillDisk(until: number): void {
+    this.#database.fullUntil = Math.max(this.#database.fullUntil, until);
   }
 
-  fillDisk(isFull: boolean): void {
-    this.#database.isFull = isFull;
+  /** Nothing goes wrong any more. */
+  heal(): void {
+    this.faults.heal();
+    this.troubles.heal(this.timeline.now);
+    this.#database.fullUntil = 0;
+    this.places.heal();
+    this.#database.tellMissed();
   }
 
   /** Errors that are no answers: code that broke. */

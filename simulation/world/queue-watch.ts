@@ -3,7 +3,6 @@
  * back to the queue. Knows what was asked for; does not trust what the queue says about it.
  */
 import type { TaskClaimed, TaskEvent } from "../../src/model/events.ts";
-import { isInterruption } from "../../src/model/evidence.ts";
 import type { Fleet } from "../roles/fleet.ts";
 import type { QueuedAsk } from "../scenario/promises.ts";
 import type { Machine } from "./machine.ts";
@@ -142,7 +141,8 @@ export class QueueWatch {
       return;
     }
     begun.requeuedAt = timeline.now;
-    if (!isInterruption(reason)) this.#break(`${taskId} went back to the queue without an interruption: ${reason}`);
+    if (!reason.startsWith("interrupted:"))
+      this.#break(`${taskId} went back to the queue without an interruption: ${reason}`);
     const { ends, endedAt } = work.of(begun.messageId);
     const isCalm = troubles.calm(endedAt ?? 0, timeline.now) > WRITE_MS;
     // One that is asked to end has little time to read it.

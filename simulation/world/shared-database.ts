@@ -58,8 +58,8 @@ export class SharedDatabase {
   #holder: SimulatedProcess | null = null;
   #clearing: string[] = [];
   #lastSeq = 0;
-  /** Nothing can be written. */
-  isFull = false;
+  /** Nothing can be written before that time, of a process's `elapsed`. */
+  fullUntil = 0;
   /** The database's own clock, in ms: nobody sets it. */
   now: () => number = () => 0;
   /** Called when the beginning of a run was committed. */
@@ -110,7 +110,7 @@ export class SharedDatabase {
     this.#holder = null;
     this.#lastSeq = 0;
     this.#owners.clear();
-    this.isFull = false;
+    this.fullUntil = 0;
   }
 
   isRegistered(instance: string): boolean {
@@ -189,7 +189,7 @@ export class SharedDatabase {
             if (isLost) throw failed("SQLITE_IOERR_WRITE", "disk I/O error");
           });
           await this.#lock(process, delays);
-          if (this.isFull) throw failed("SQLITE_FULL", "database or disk is full");
+          if (process.elapsed() < this.fullUntil) throw failed("SQLITE_FULL", "database or disk is full");
           if (isTwice) await this.#attempt(work);
           const made = await this.#commit(process, work, isHeard, delays);
           const isLate = process.place !== "" && faults.happens("query times out after its commit");

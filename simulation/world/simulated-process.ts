@@ -21,6 +21,7 @@ export class SimulatedProcess implements Clock {
   readonly #wall: { skew: number };
   readonly #backlog: (() => void)[] = [];
   readonly #onEnd = new Set<() => void>();
+  readonly #onThaw: (() => void)[] = [];
   #strike: { waits: number; blow: () => void } | null = null;
   #strikeInTransaction: (() => void) | null = null;
   #aim: { at: string; waits: number; blow: () => void } | null = null;
@@ -181,13 +182,16 @@ export class SimulatedProcess implements Clock {
     this.#onEnd.add(end);
   }
 
-  freeze(): void {
+  /** `thawed` is called when it goes on. */
+  freeze(thawed: () => void = () => {}): void {
     this.#isFrozen = true;
+    this.#onThaw.push(thawed);
   }
 
   /** One piece at a time, as an event loop would. */
   thaw(): void {
     this.#isFrozen = false;
+    for (const thawed of this.#onThaw.splice(0)) thawed();
     const waiting = this.#backlog.splice(0);
     for (const work of waiting) this.#timeline.schedule(0, () => this.run(work));
   }

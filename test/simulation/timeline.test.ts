@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import nodeCrypto, { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../simulation/time/random.ts";
 import { stopRealClocks } from "../../simulation/time/real-clocks.ts";
 import { Timeline } from "../../simulation/time/timeline.ts";
@@ -90,5 +92,37 @@ describe("the clocks of the real machine", () => {
     expect(clocks.uses).toHaveLength(4);
     expect(Date.now()).toBeGreaterThan(0);
     clearTimeout(setTimeout(() => {}, 1));
+  });
+
+  test.each<[name: string, use: () => unknown]>([
+    ["new Date()", () => String(new Date())],
+    ["Date()", () => Date()],
+    ["nanoseconds", () => Bun.nanoseconds()],
+    ["sleep", () => Bun.sleep(1)],
+    ["hrtime", () => process.hrtime()],
+    ["uptime", () => process.uptime()],
+    ["timeout", () => AbortSignal.timeout(1)],
+    ["getRandomValues", () => crypto.getRandomValues(new Uint8Array(1))],
+    ["randomUUID", () => randomUUID()],
+    ["randomBytes", () => nodeCrypto.randomBytes(1)],
+    ["setTimeout", () => pause(1)],
+  ])("%s is one of them", async (name, use) => {
+    const clocks = stopRealClocks();
+    try {
+      expect(use).toThrow(`${name} is not there in a simulation`);
+    } finally {
+      clocks.restore();
+    }
+    expect(clocks.uses).toHaveLength(1);
+    await use();
+  });
+
+  test("a date of a given time is no use of a clock", () => {
+    const clocks = stopRealClocks();
+    const date = new Date(5);
+    clocks.restore();
+    expect(date).toBeInstanceOf(Date);
+    expect(date.toISOString()).toBe("1970-01-01T00:00:00.005Z");
+    expect(clocks.uses).toEqual([]);
   });
 });
