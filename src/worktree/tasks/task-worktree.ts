@@ -43,6 +43,8 @@ export async function makeTaskWorktree(request: {
   const { id, name, mayUse } = request;
   const base = taskWorktreesIn(request.worktrees);
   const repo = await inspectRepo(request.directory).catch(explained);
+  // A link that takes its place later must not lead out of the worktree.
+  const within = relative(repo.root, realpathSync(request.directory));
   // Before anything of it is told.
   await mayUse(repo);
   if (repo.currentBranch === null) {
@@ -57,7 +59,7 @@ export async function makeTaskWorktree(request: {
   const [made] = await makeWorktrees({ attemptId: id, base, name, repos, mayUse });
   if (made === undefined) throw new AsyncAgentsError("internal", "No worktree was made.");
   const warnings = await surprisesOf(repo, repo.currentBranch, null);
-  const directory = folderIn(made.path, relative(repo.root, realpathSync(request.directory)));
+  const directory = folderIn(made.path, within);
   return { directory, branch: made.branch, warnings };
 }
 
@@ -67,6 +69,7 @@ export async function makeTaskWorktree(request: {
  */
 function folderIn(worktree: string, within: string): string {
   const folder = join(worktree, within);
+  if (!`${folder}/`.startsWith(`${worktree}/`)) return worktree;
   try {
     return realpathSync(folder) === folder && statSync(folder).isDirectory() ? folder : worktree;
   } catch {

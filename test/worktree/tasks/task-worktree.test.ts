@@ -33,6 +33,17 @@ function place() {
 }
 
 describe("making one", () => {
+  test("stays in the worktree if a link takes the place of the folder meanwhile", async () => {
+    const { folder, repo, worktrees } = place();
+    const within = join(repo, "src");
+    const swap = async () => {
+      rmSync(within, { recursive: true, force: true });
+      symlinkSync(folder, within);
+    };
+    const wanted = { worktrees, id: "one", name: "x", directory: within, mayUse: swap };
+    expect((await makeTaskWorktree(wanted)).directory).toEndWith("/shop/src");
+  });
+
   test("begins with the folder of the launch, from the branch that is checked out, without what is uncommitted", async () => {
     const { repo, worktrees, make } = place();
     sh(repo, "switch", "-q", "-c", "feature");
