@@ -292,6 +292,7 @@ export class AgentProgram {
         const { reason, count } = step;
         const until = this.#context.process.now() + RETURN_MS;
         const retry = { reason, count, ...(count >= NAMED_RETRY && { next: until, until }) };
+        if (count >= NAMED_RETRY) this.#context.work.returns(sessionId, until);
         turn.status = { state: "retrying", ...retry };
         emit({ type: "session.retrying", sessionId, ...retry });
         break;
@@ -299,10 +300,12 @@ export class AgentProgram {
       case "ask": {
         const requestId = `per_${turn.messageIds[0]}_${++this.#requests}`;
         const above = this.#context.sessions.above(sessionId);
-        turn.request = { sessionId, above, requestId, asks: "permission", text: "May I?" };
+        const text = `May I do ${requestId}?`;
+        turn.request = { sessionId, above, requestId, asks: "permission", text };
+        this.#context.work.asks(requestId, text);
         for (const id of turn.messageIds) this.#context.work.waits(id);
         this.#tell(`asks ${requestId} in ${sessionId}`);
-        emit({ type: "session.asked", sessionId, requestId, asks: "permission", text: "May I?" });
+        emit({ type: "session.asked", sessionId, requestId, asks: "permission", text });
         return;
       }
     }
@@ -327,6 +330,7 @@ export class AgentProgram {
         break;
       case "refused": {
         const until = this.#context.process.now() + RETURN_MS;
+        this.#context.work.returns(sessionId, until);
         message.error = { message: "The provider refuses requests.", aborted: false, until };
         emit({ type: "session.failed", sessionId, error: "The provider refuses requests.", aborted: false });
         this.#finish(turn, message, "failed");

@@ -44,6 +44,10 @@ export class WorkLog {
   readonly #reads = new Map<string, number[]>();
   /** When each session had nothing left to do. */
   readonly #rests = new Map<string, number[]>();
+  /** What agents ask people, by the ids of the requests. */
+  readonly #texts = new Map<string, string>();
+  /** When providers are back, as they said it in each session, by the wall clock. */
+  readonly #returns = new Map<string, number[]>();
   /** What each request to a model used, in which session, and for which prompts. */
   readonly #requests: { sessionId: string; messageIds: readonly string[]; tokens: number; cost: number }[] = [];
   clock: () => number = () => 0;
@@ -58,10 +62,24 @@ export class WorkLog {
     return [...this.#works].flatMap(([messageId, work]) => (work.texts.includes(text) ? [{ messageId, ...work }] : []));
   }
 
+  /** Of a prompt that nobody wanted to send, nothing. */
   of(messageId: string): Work {
-    const known = this.#works.get(messageId);
-    if (known) return known;
-    const work: Work = {
+    return this.#works.get(messageId) ?? this.#nothing();
+  }
+
+  /** Whether somebody wanted to send it. */
+  isAsked(messageId: string): boolean {
+    return this.#works.has(messageId);
+  }
+
+  #open(messageId: string): Work {
+    const work = this.of(messageId);
+    this.#works.set(messageId, work);
+    return work;
+  }
+
+  #nothing(): Work {
+    return {
       askedAt: this.clock(),
       sentBy: [],
       texts: [],
@@ -75,22 +93,20 @@ export class WorkLog {
       waits: [],
       answers: [],
     };
-    this.#works.set(messageId, work);
-    return work;
   }
 
   asked(messageId: string): void {
-    this.of(messageId);
+    this.#open(messageId);
   }
 
   sent(messageId: string, process: string, text: string): void {
-    const work = this.of(messageId);
+    const work = this.#open(messageId);
     work.sentBy.push(process);
     work.texts.push(text);
   }
 
   heard(messageId: string): void {
-    this.of(messageId).heardAt ??= this.clock();
+    this.#open(messageId).heardAt ??= this.clock();
   }
 
   told(lines: string): void {
@@ -129,7 +145,7 @@ export class WorkLog {
   }
 
   began(messageId: string): void {
-    const work = this.of(messageId);
+    const work = this.#open(messageId);
     work.begun++;
     work.begunAt ??= this.clock();
   }
@@ -148,9 +164,26 @@ export class WorkLog {
     return sumOf(this.#requests.filter(({ messageIds }) => messageIds.length === 1 && messageIds[0] === messageId));
   }
 
+  asks(requestId: string, text: string): void {
+    this.#texts.set(requestId, text);
+  }
+
+  /** Null if no agent asked that. */
+  askedText(requestId: string): string | null {
+    return this.#texts.get(requestId) ?? null;
+  }
+
+  returns(sessionId: string, at: number): void {
+    this.#returns.set(sessionId, [...this.returnsOf(sessionId), at]);
+  }
+
+  returnsOf(sessionId: string): readonly number[] {
+    return this.#returns.get(sessionId) ?? [];
+  }
+
   /** Its agent asks people something, and does nothing else meanwhile. */
   waits(messageId: string): void {
-    this.of(messageId).waits.push({ from: this.clock(), until: null });
+    this.#open(messageId).waits.push({ from: this.clock(), until: null });
   }
 
   wentOn(messageId: string): void {
@@ -158,7 +191,7 @@ export class WorkLog {
   }
 
   ended(messageId: string, how: WorkEnd): void {
-    const work = this.of(messageId);
+    const work = this.#open(messageId);
     this.wentOn(messageId);
     work.ends.push(how);
     work.endedAt = this.clock();
@@ -167,11 +200,11 @@ export class WorkLog {
 
   /** The model of another program had read it, and that one's turn ended. */
   readerEnded(messageId: string, how: WorkEnd): void {
-    this.of(messageId).readersEnds.push(how);
+    this.#open(messageId).readersEnds.push(how);
   }
 
   answered(messageId: string, text: string): void {
-    this.of(messageId).answers.push(text);
+    this.#open(messageId).answers.push(text);
   }
 }
 

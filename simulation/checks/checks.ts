@@ -18,7 +18,7 @@ import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
 import { eachRunEndsOnce, endsAreTrue } from "./outcomes.ts";
 import { pausedRunsGoOnOnce } from "./pauses.ts";
-import { heldQueuesWait, queuedPromptsRunOnce, queuesGoOn } from "./queues.ts";
+import { heldQueuesWait, queuedPromptsRunOnce, queuesGoOn, queuesKeepTheirOrder } from "./queues.ts";
 import { callsAreMadeOnce, nothingIsLeftInTheQueue, queuedTasksRunAsAsked } from "./runners.ts";
 
 /** How long a write may take: it waits for the lock, and the query is slow. */
@@ -43,6 +43,7 @@ const CHECKS: Check[] = [
   everythingIsInTime,
   queuesGoOn,
   heldQueuesWait,
+  queuesKeepTheirOrder,
   nothingIsLeftBehind,
   nothingGrows,
   theLivingAreRegistered,
@@ -98,7 +99,7 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
   const found: string[] = [];
   for (const task of tasks) {
     for (const run of await truth.runs(task.id, 200)) {
-      const { ends, answers, begunAt, endedAt, sentBy } = machine.work.of(run.messageId);
+      const { ends, answers, begun, begunAt, endedAt, sentBy } = machine.work.of(run.messageId);
       const what = `run ${run.number} of ${task.id}`;
       const isExcused = mayWorkOn(run) || isOthersAnswer(machine, task, run);
       if (machine.ends.wasWorking(task.id, run.number, run.messageId) && !isExcused)
@@ -123,6 +124,8 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
         else if (!answers.includes(run.result ?? "")) found.push(`${what} has another result: ${run.result}`);
       } else if (run.outcome === "error" && ends.at(-1) === "answered" && !isStopped(run) && !isTooLate) {
         found.push(`${what} was answered and is called failed: ${run.error}`);
+      } else if (run.error === INTERRUPTED && ends.at(-1) === "failed" && begun > 0 && !isTooLate) {
+        found.push(`${what} failed by itself and is called interrupted`);
       }
     }
   }
@@ -151,11 +154,14 @@ function isUnknowable({ work, troubles }: Machine, run: Run, overAt: number): bo
   return (begunAt ?? 0) - askedAt > SEARCH_MS || troubles.calm(askedAt, overAt) < SEARCH_MS;
 }
 
-async function promptsAreSentOnce({ machine, truth }: Stage, tasks: readonly Task[]): Promise<string[]> {
+async function promptsAreSentOnce({ machine, truth, promises }: Stage, tasks: readonly Task[]): Promise<string[]> {
   const found: string[] = [];
   for (const task of tasks) {
     for (const run of await truth.runs(task.id, 200)) {
-      const { sentBy, begun, texts } = machine.work.of(run.messageId);
+      const { askedAt, sentBy, begun, texts } = machine.work.of(run.messageId);
+      const over = promises.overSince.get(`${task.id} ${run.number}`);
+      if (over !== undefined && askedAt > over && machine.work.isAsked(run.messageId))
+        found.push(`run ${run.number} of ${task.id} was prompted after somebody was told that it is cancelled`);
       if (sentBy.length > 1)
         found.push(`the prompt of run ${run.number} of ${task.id} was sent by ${sentBy.join(" and ")}`);
       // A run that was paused goes on with another one.

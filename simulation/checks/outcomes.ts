@@ -21,6 +21,9 @@ const EVENTS_FAIL: readonly Fault[] = [
   "event comes twice",
 ];
 
+/** The words of the product, and of a host that is asked for a session that it has not any more. */
+const SESSION_GONE = /session was deleted|There is no scripted session/;
+
 type EndCheck = (stage: Stage, task: Task, run: Run, endedAt: number, runs: readonly Run[]) => string | null;
 
 export async function endsAreTrue(stage: Stage, tasks: readonly Task[]): Promise<string[]> {
@@ -30,7 +33,15 @@ export async function endsAreTrue(stage: Stage, tasks: readonly Task[]): Promise
     for (const run of runs) {
       const endedAt = stage.machine.ends.of(task.id, run.number);
       if (endedAt === null) continue;
-      const wrong = [nobodyAsked, isNotDeleted, nobodyDied, nothingOfTheKind, notWithoutOutput, stillWaiting]
+      const wrong = [
+        nobodyAsked,
+        parentIsDeleted,
+        isNotDeleted,
+        nobodyDied,
+        nothingOfTheKind,
+        notWithoutOutput,
+        stillWaiting,
+      ]
         .map((check) => check(stage, task, run, endedAt, runs))
         .filter((words) => words !== null);
       found.push(...wrong.map((words) => `run ${run.number} of ${task.id} ${words}: ${run.error}`));
@@ -68,17 +79,32 @@ const nobodyAsked: EndCheck = (stage, task, run, endedAt, runs) => {
   return "is cancelled, and nobody asked";
 };
 
+/** What a parent had launched is cancelled when it is deleted, unless its agent was done with it before. */
+const parentIsDeleted: EndCheck = ({ machine, parents }, task, run, endedAt) => {
+  const deletedAt = parents.find(({ id }) => id === task.parentSessionId)?.deletedAt;
+  const begunAt = machine.begins.of(task.id, run.number) ?? 0;
+  if (deletedAt === undefined || begunAt > deletedAt || endedAt < deletedAt) return null;
+  if (run.outcome === "cancelled" || isInterrupted(run) || SESSION_GONE.test(run.error ?? "")) return null;
+  const overAt = machine.work.of(run.messageId).firstEndedAt;
+  if (overAt !== null && overAt < deletedAt) return null;
+  return `is ${run.outcome}, and its parent was deleted ${Math.round((endedAt - deletedAt) / 1000)} s before`;
+};
+
 const isNotDeleted: EndCheck = ({ machine }, task, { error }) =>
   error === SESSION_DELETED && machine.hasSession(task) ? "has a session, which is said to be deleted" : null;
 
-/** Where processes see each other, a run is lost only if a process has died, or the program of its agent. */
-const nobodyDied: EndCheck = ({ machine }, _task, run, endedAt) => {
+/** Where processes see each other, a run is lost only if a process died that had it, or the program of its agent. */
+const nobodyDied: EndCheck = ({ machine }, { id }, run, endedAt) => {
   if (!machine.areVisible || !isInterrupted(run)) return null;
-  if ([...machine.deaths.values()].some((at) => at <= endedAt)) return null;
+  const begunAt = machine.begins.of(id, run.number) ?? 0;
+  const owners = machine.runs.ownersOf(id, run.number);
+  if (owners.some((owner) => machine.wasLost(owner, begunAt, endedAt))) return null;
+  // Its launch was left by a process that died, and becomes a task that is over at once.
+  if (owners.length === 0 && begunAt === endedAt && machine.deaths.size > 0) return null;
   // The store failed when the run was to begin, and its caller was told so.
   if (machine.work.of(run.messageId).sentBy.length === 0 && STORE_FAILS.some((kind) => machine.faults.has(kind)))
     return null;
-  return "is called interrupted, and no process had died";
+  return `is called interrupted, and no process that had it had died (${owners.map(({ name }) => name).join(", ")})`;
 };
 
 /** The errors that only an agent causes, by their words. */

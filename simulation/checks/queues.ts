@@ -45,6 +45,23 @@ export async function heldQueuesWait({ machine, truth, promises }: Stage, tasks:
   return found;
 }
 
+/** What was queued first runs first: a prompt that was queued when the other one had been answered comes after it. */
+export async function queuesKeepTheirOrder({ truth, promises }: Stage, tasks: readonly Task[]): Promise<string[]> {
+  const found: string[] = [];
+  const runs = (await Promise.all(tasks.map(({ id }) => truth.runs(id, 200)))).flat();
+  const numbers = new Map(runs.map(({ prompt, number }) => [prompt, number]));
+  for (const first of promises.queueing) {
+    if (!promises.queued.has(first.prompt) || promises.emptied.has(first.attempt)) continue;
+    const own = numbers.get(first.prompt) ?? Number.POSITIVE_INFINITY;
+    for (const { attempt, prompt, from } of promises.queueing) {
+      const number = numbers.get(prompt);
+      if (attempt === first.attempt && from > first.until && number !== undefined && number < own)
+        found.push(`"${prompt}" became run ${number}, and "${first.prompt}" had been queued before it`);
+    }
+  }
+  return found;
+}
+
 /** Exactly once, or it is still queued, or somebody emptied the queue. */
 export async function queuedPromptsRunOnce(
   { machine, truth, promises }: Stage,

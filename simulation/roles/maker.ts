@@ -18,11 +18,7 @@ export function simulatedMaker(
       const host = machine.host({
         kind,
         process,
-        startProgram: () => {
-          const child = machine.start("program", process.place);
-          process.onEnd(() => child.die());
-          return child;
-        },
+        startProgram: () => machine.startProgram(process),
       });
       opened(host);
       return { host, close: async () => host.killProgram() };

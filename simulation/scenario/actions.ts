@@ -34,6 +34,8 @@ async function cancel({ machine, promises }: Stage, { id, run }: Task, cancellin
   try {
     const { task, asked } = await cancelling;
     if (asked) accept(task.run.number);
+    else if (task.status === "cancelled" && task.run.number === run.number)
+      promises.overSince.set(`${id} ${run.number}`, machine.timeline.now);
   } catch (thrown) {
     if (messageOf(thrown).includes("is tried again until it ends")) accept(run.number);
     throw thrown;
@@ -62,10 +64,10 @@ function livingParent({ parents }: Stage, random: Random, at?: string): ParentSe
   return living.length === 0 ? null : random.pick(living);
 }
 
-/** The programs on the machine that has the session. */
+/** The programs that know the session: each kind of host has its own, on each machine. */
 function hostsWith({ machine }: Stage, sessionId = ""): SimulatedHost[] {
   const place = machine.places.ofSession(sessionId);
-  return machine.hosts.filter((host) => host.place === place);
+  return machine.hosts.filter((host) => host.kind === "opencode" && host.place === place);
 }
 
 /** Does something for a parent: in the process that has it open, if any. */
@@ -342,6 +344,7 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
       const hosts = hostsWith(stage, parent?.id);
       if (!parent || hosts.length === 0) return;
       parent.isDeleted = true;
+      parent.deletedAt = stage.machine.timeline.now;
       random.pick(hosts).program.delete(parent.id);
     },
   },

@@ -7,7 +7,7 @@ const HASTE_MS = 100;
 
 async function queue({ machine, daemon, promises }: Stage, attempt: string): Promise<void> {
   const prompt = `follow-up ${machine.newId("p")}`;
-  const queueing = { attempt, prompt, until: Number.POSITIVE_INFINITY };
+  const queueing = { attempt, prompt, from: machine.timeline.now, until: Number.POSITIVE_INFINITY };
   promises.queueing.push(queueing);
   await daemon.followUp(attempt, "queue", prompt).finally(() => {
     queueing.until = machine.timeline.now;

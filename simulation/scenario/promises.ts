@@ -17,6 +17,7 @@ export interface Stop {
 export interface Queueing {
   attempt: string;
   prompt: string;
+  from: number;
   /** When it was answered; infinite if it never was. */
   until: number;
 }

@@ -19,6 +19,7 @@ export interface ParentSession {
   /** The machine that has it. */
   place: string;
   isDeleted: boolean;
+  deletedAt?: number;
 }
 
 export interface Stage {

@@ -4,6 +4,7 @@
  */
 import { BUDGET_MUTATIONS } from "./budget-mutations.ts";
 import { LEASE_MUTATIONS } from "./lease-mutations.ts";
+import { PROMISE_MUTATIONS } from "./promise-mutations.ts";
 import type { PutBack } from "./put-back.ts";
 import { QUEUE_MUTATIONS } from "./queue-mutations.ts";
 import { COMMAND_MUTATIONS, RUN_MUTATIONS } from "./run-mutations.ts";
@@ -18,4 +19,5 @@ export const MUTATIONS: readonly PutBack[] = [
   ...LEASE_MUTATIONS,
   ...QUEUE_MUTATIONS,
   ...BUDGET_MUTATIONS,
+  ...PROMISE_MUTATIONS,
 ];

@@ -21,6 +21,7 @@ import { EndTimes } from "./end-times.ts";
 import { type Fault, Faults } from "./faults.ts";
 import type { History } from "./history.ts";
 import { Places } from "./places.ts";
+import { RunWatch } from "./run-watch.ts";
 import { type SimulatedSettings, settingsOf } from "./settings.ts";
 import type { SharedDatabase } from "./shared-database.ts";
 import { EPOCH, SimulatedProcess } from "./simulated-process.ts";
@@ -76,6 +77,9 @@ export class Machine {
   readonly ends = new EndTimes();
   readonly troubles = new Troubles();
   readonly calls = new CallLog();
+  readonly runs: RunWatch;
+  /** The programs that each process has started, by its name. */
+  readonly #programs = new Map<string, string[]>();
   /** Sessions of tasks in which a person wrote. */
   readonly written = new Set<string>();
   readonly random: Random;
@@ -127,7 +131,7 @@ export class Machine {
       if (this.instances.get(owner) !== by && database.isRegistered(owner))
         this.broken.push(`${by.name} took ${taskId} over from ${owner}, which is registered`);
     };
-    database.onEntry = () => {};
+    this.runs = new RunWatch(this, database);
     database.onBegin = (taskId) => this.begins.add(taskId, this.timeline.now);
     database.onEnd = (taskId, run, by) => {
       const working = new Set(this.hosts.flatMap(({ program }) => program.prompts));
@@ -143,6 +147,23 @@ export class Machine {
   /** Every program of a living process. */
   get hosts(): SimulatedHost[] {
     return [...this.#hosts].filter(({ program }) => program.isAlive);
+  }
+
+  /** A program that a process runs in one of its own, and that ends with it. */
+  startProgram(parent: SimulatedProcess): SimulatedProcess {
+    const child = this.start("program", parent.place);
+    parent.onEnd(() => child.die());
+    this.#programs.set(parent.name, [...(this.#programs.get(parent.name) ?? []), child.name]);
+    return child;
+  }
+
+  /** Whether a process died in that time, or a program of it, or it ended what it had because it was asked to end. */
+  wasLost({ name }: SimulatedProcess, from: number, until: number): boolean {
+    const names = [name, `${name}, which ends`, ...(this.#programs.get(name) ?? [])];
+    return names.some((each) => {
+      const at = this.deaths.get(each);
+      return at !== undefined && at >= from && at <= until;
+    });
   }
 
   /** On the machine of its role, unless another one is named. */
@@ -292,7 +313,10 @@ export class Machine {
     const { random, faults, troubles, work, history } = this;
     const { kind, process } = input;
     const sessions = this.places.sessions(process.place, kind);
-    const sends = (what: "prompt" | "notice", messageId: string) => this.#assertOwned(process, kind, what, messageId);
+    const sends = (what: "prompt" | "notice", messageId: string) => {
+      this.#assertOwned(process, kind, what, messageId);
+      if (what === "prompt") this.runs.prompts(process, messageId);
+    };
     const host = simulatedHost({ ...input, sessions, sends, random, faults, troubles, work, history });
     this.#hosts.add(host);
     return host;
@@ -309,7 +333,7 @@ export class Machine {
     const own = [...this.instances].filter(([, owner]) => owner === process).map(([id]) => id);
     if (!own.some((id) => this.#database.hasLease(id, host)))
       this.broken.push(`${process.name} sent the ${what} ${messageId} without a lease`);
-    else if (what === "prompt" && !own.includes(this.#database.ownerOfPrompt(messageId) ?? ""))
+    else if (what === "prompt" && !own.includes(this.#database.liveRunOf(messageId)?.owner ?? ""))
       this.broken.push(`${process.name} sent the prompt ${messageId} of a run that is not its own`);
   }
 

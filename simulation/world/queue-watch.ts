@@ -47,7 +47,7 @@ export class QueueWatch {
     this.#database = database;
     this.#fleet = fleet;
     this.#asks = asks;
-    database.onEntry = (taskId, event, by) => this.#heed(taskId, event, by);
+    database.onEntry((taskId, event, by) => this.#heed(taskId, event, by));
   }
 
   /** The ids of the tasks that a runner has claimed and not begun. */

@@ -40,6 +40,8 @@ export interface QueuedRunRow {
   retries: number;
 }
 
+type Heed = (taskId: string, event: TaskEvent, by: SimulatedProcess) => void;
+
 interface Listener {
   process: SimulatedProcess;
   call(): void;
@@ -66,10 +68,10 @@ export class SharedDatabase {
   onBegin: (taskId: string) => void = () => {};
   /** Called when the end of a run was committed. */
   onEnd: (taskId: string, run: number, by: SimulatedProcess) => void = () => {};
-  /** Called for each event about a task that was committed. */
-  onEntry: (taskId: string, event: TaskEvent, by: SimulatedProcess) => void = () => {};
   /** Called when somebody wrote about a live run that an instance of another process owned. */
   onTakeover: (taskId: string, owner: string, by: SimulatedProcess) => void = () => {};
+  /** Called for each event about a task that was committed. */
+  #heeds: Heed[] = [];
   /** The owners of the live runs. */
   readonly #owners = new Map<string, string | null>();
 
@@ -110,6 +112,7 @@ export class SharedDatabase {
     this.#holder = null;
     this.#lastSeq = 0;
     this.#owners.clear();
+    this.#heeds = [];
     this.fullUntil = 0;
   }
 
@@ -117,11 +120,18 @@ export class SharedDatabase {
     return this.#connection.handle.query("select 1 from instances where id = ?").get(instance) !== null;
   }
 
-  /** Who owns the live run of that prompt; null if nobody does, or the run has ended. */
-  ownerOfPrompt(messageId: string): string | null {
-    const query = `select owner from tasks join runs on runs.task_id = tasks.id and runs.number = tasks.run
+  /** The task of that prompt; null if its run has ended, or has another prompt by now. */
+  liveRunOf(messageId: string): { id: string; owner: string | null; phase: string | null } | null {
+    const query = `select id, owner, phase from tasks join runs on runs.task_id = tasks.id and runs.number = tasks.run
       where runs.message_id = ? and tasks.live = 1`;
-    return this.#connection.handle.query<{ owner: string | null }, [string]>(query).get(messageId)?.owner ?? null;
+    return this.#connection.handle
+      .query<{ id: string; owner: string | null; phase: string | null }, [string]>(query)
+      .get(messageId);
+  }
+
+  /** Calls back for each event about a task that is committed, until the next seed. */
+  onEntry(heed: Heed): void {
+    this.#heeds.push(heed);
   }
 
   /** Whether that instance is registered for that host, and its lease is not over. */
@@ -264,7 +274,7 @@ export class SharedDatabase {
       this.#lastSeq = seq;
       const parsed: TaskEvent = JSON.parse(event);
       this.#tellOwner(process, type, task_id, parsed);
-      this.onEntry(task_id, parsed, process);
+      for (const heed of this.#heeds) heed(task_id, parsed, process);
       if (BEGINS.has(type)) this.onBegin(task_id);
       if (ENDS.has(type)) this.onEnd(task_id, JSON.parse(event).run, process);
     }
