@@ -52,8 +52,8 @@ export async function tryGit(place: GitLocation, args: string[], options: GitOpt
 
 /**
  * Asks git where a repository is and which worktrees it has. Git then reads the repository's own config, so only
- * commands that run no other program are allowed: `rev-parse`, `worktree list`, `config`. They take milliseconds, unless
- * what the config includes never ends, such as a pipe.
+ * commands that run no other program are allowed: `rev-parse`, `worktree list`, `config`. They take milliseconds,
+ * unless what the config includes never ends, such as a pipe.
  */
 export async function askGit(cwd: string, args: string[], environment: Record<string, string> = {}) {
   await usableGit();
