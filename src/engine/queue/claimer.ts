@@ -123,7 +123,7 @@ export class Claimer {
     await this.#looks.idle();
   }
 
-  /** Also stops extending claims, and gives back what is claimed from now on. Resolves when nothing is being claimed. */
+  /** Also stops extending claims, and gives back what it still gets. Resolves when nothing is being claimed. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const cancel of this.#cancelTimers.splice(0)) cancel();

@@ -124,7 +124,7 @@ async function makeSchema(pool: Pool, schema: string, quoted: string): Promise<v
   await prepareTokens(pool, schema);
 }
 
-/** If two processes create the same at once, the later one gets one of several duplicate errors, and finds it on retry. */
+/** If two processes create the same at once, the later one gets one of several errors, and finds it on retry. */
 function madeByAnother(thrown: unknown): boolean {
   return /^(23505|42P06|42P07|42710)$/.test(codeOf(thrown));
 }
