@@ -10,10 +10,11 @@ export const MINIMUM_BUN = "1.3.14";
 
 /**
  * Bun's arguments before the script. By default Bun runs what a `bunfig.toml` in the current folder names and loads
- * an `.env` there, and that folder may be anyone's repository.
+ * an `.env` there, and that folder may be anyone's repository. It would also fetch packages that a module imports
+ * and that are not on the disk.
  */
 export function bunArguments(root) {
-  return ["--no-env-file", `--config=${join(root, "bin", "empty-bunfig.toml")}`];
+  return ["--no-env-file", "--no-install", `--config=${join(root, "bin", "empty-bunfig.toml")}`];
 }
 
 /** True when dotted version `found` is `wanted` or later. A canary suffix is ignored. */

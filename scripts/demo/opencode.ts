@@ -3,7 +3,7 @@
  * model in the user's HOME. In both cases the project, the tasks and the sessions are in a temporary folder that is
  * removed at the end.
  */
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -12,7 +12,10 @@ import { OpenCode } from "../../src/testing/opencode/harness.ts";
 import { createProject, createTemporaryRoot, prepareHome } from "../../src/testing/opencode/home.ts";
 import { projectFiles, type Story, scriptedStory, scripts, wordedStory } from "./script.ts";
 
-const plugin = pathToFileURL(join(import.meta.dir, "../..", "src", "opencode", "server.ts")).href;
+const repository = join(import.meta.dir, "../..");
+const plugin = pathToFileURL(join(repository, "src", "opencode", "server.ts")).href;
+/** The demo builds it if it is missing or old, as it does the dashboard. */
+const panel = pathToFileURL(join(repository, "dist", "tui", "panel.js")).href;
 
 export interface Stage {
   opencode: OpenCode;
@@ -33,6 +36,8 @@ export async function scriptedStage(): Promise<Stage> {
   const home = join(root, "home");
   const model = startOpenAiModel({ scripts, usage: estimatedUsage });
   await prepareHome(home, { model, plugin: [plugin] });
+  // Read by the `opencode attach` that the demo prints at its end.
+  await writeFile(join(home, ".config", "opencode", "tui.json"), JSON.stringify({ plugin: [panel] }));
   const project = await projectIn(root, projectFiles);
   const opencode = new OpenCode(root, home, project, {});
   const storage = join(home, ".opencode", "plugins", "background-agent");

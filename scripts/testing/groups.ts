@@ -96,6 +96,7 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/cli/inbox.test", weight: 11 },
   { folder: "test/cli/full-disk", weight: 9 },
   { folder: "test/cli/", weight: 5 },
+  { folder: "test/worktree/git.test", weight: 14 },
   { folder: "test/worktree/merge", weight: 9 },
   { folder: "test/worktree/", weight: 5 },
   { folder: "test/fuzz/", weight: 14 },

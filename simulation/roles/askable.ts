@@ -33,7 +33,8 @@ export function askable(
   const instance: Instance = { id: newId("ins"), ...identity, beat: 0, leaseLeft: null, ...place };
   const instances = () => [instance.id, ...runner.engines().map((engine) => engine.instance.id)];
   const remote = remoteOperations({ ...surroundings, instances });
-  const parts = { overview: new Overview(store), desk, board: null, assertWorkplace: null, maxDepth: undefined };
+  const noBoard = { board: null, assertWorkplace: null, assertRepo: null, maxDepth: undefined };
+  const parts = { overview: new Overview(store), desk, ...noBoard };
   const perform = callPerformance(parts);
   const performer = new CallPerformer({
     ...surroundings,

@@ -112,7 +112,7 @@ export class DaemonRole implements Role {
   }
 
   cancel(task: Task): Promise<Task> {
-    return this.#running().desk.cancel(task);
+    return this.#running().desk.cancel(task, { mayOpen: true });
   }
 
   /** Here, or through the store on the machine that has its session. */

@@ -40,6 +40,13 @@ export async function assertRepo(context: BoardContext, repo: Repo, call: BoardC
   for (const folder of await foldersOf(repo)) await assertDirectory(context, folder, call);
 }
 
+/** The same as an answer, without asking for an approval. */
+export async function isRepoAllowed(context: BoardContext, repo: Repo, call: BoardCall): Promise<boolean> {
+  if (isOwner(call.origin)) return true;
+  for (const folder of await foldersOf(repo)) if (!(await isDirectoryAllowed(context, folder, call))) return false;
+  return true;
+}
+
 /** The worktree of a task is as allowed as its repository. */
 export async function isDirectoryAllowed(
   { store, worktrees }: BoardContext,
@@ -187,7 +194,7 @@ function wireApproval(approval: Approval) {
 }
 
 /** The path and all its parents. */
-function pathsUpFrom(path: string): string[] {
+export function pathsUpFrom(path: string): string[] {
   const paths = [path];
   for (let at = path; dirname(at) !== at; ) {
     at = dirname(at);

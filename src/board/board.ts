@@ -19,7 +19,8 @@ import {
   isBoardOperation,
   type OperationOutput,
 } from "../protocol/operations.ts";
-import { allowDirectory, assertDirectory, decideApproval, listApprovals, realOf } from "./approvals.ts";
+import type { Repo } from "../worktree/git/repo.ts";
+import { allowDirectory, assertDirectory, assertRepo, decideApproval, listApprovals, realOf } from "./approvals.ts";
 import { farAttempt, performThere } from "./attempts/attempt-machine.ts";
 import { AttemptStart } from "./attempts/attempt-start.ts";
 import { attemptTask, listAttempts, listTaskAttempts, stopAttempt } from "./attempts/attempts.ts";
@@ -64,6 +65,9 @@ export type AssertWorkplace = (
   operation: string,
   origin: CallOrigin,
 ) => Promise<void>;
+
+/** Rejects a repository that the caller may not let agents work with. */
+export type AssertRepo = (repo: Repo, operation: string, origin: CallOrigin) => Promise<void>;
 
 export class Board {
   readonly #parts: BoardParts;
@@ -117,6 +121,10 @@ export class Board {
     await assertDirectory(this.#parts, realOf(directory) ?? directory, call);
   };
 
+  /** For doors that make a worktree without an operation of the board. */
+  readonly assertRepo: AssertRepo = (repo, operation, origin) =>
+    assertRepo(this.#parts, repo, { operation, origin, hadEffects: () => {} });
+
   readonly call: CallOperation = async (name, input, options) => {
     if (!isBoardOperation(name)) {
       throw new AsyncAgentsError("no_such_path", `There is no operation ${JSON.stringify(String(name).slice(0, 60))}.`);
@@ -160,7 +168,7 @@ function handlersOf(parts: BoardParts, start: AttemptStart, pump: QueuePump): Ha
     start_task_attempt: (input, call) => start.start(input, call),
     follow_up: (input, call) => followUp(parts, pump, input, call),
     get_context: (input) => getContext(parts, input),
-    get_attempt: (input, { signal }) => getAttempt(parts, start, input, signal),
+    get_attempt: (input, call) => getAttempt(parts, start, input, call),
     stop_attempt: (input) => stopAttempt(parts, start, input),
     get_attempt_diff: (input) => getAttemptDiff(parts, input),
     merge_attempt: (input, call) => mergeAttempt(parts, input, call),
@@ -177,10 +185,10 @@ function handlersOf(parts: BoardParts, start: AttemptStart, pump: QueuePump): Ha
     follow_launch: (input, call) => telling.follow(input, call),
     next_ends: (input, { signal }) => telling.next(input, signal),
     hear_ends: (input) => telling.hear(input),
-    stop_launch: (input) => stopLaunch(parts, start, input),
+    stop_launch: (input, call) => stopLaunch(parts, start, input, call),
     remove_attempt: (input) => removeAttempt(parts, start, input),
     remove_project: (input) => removeProject(parts, input),
-    find_repo: (input) => findRepo(parts, input),
+    find_repo: (input, call) => findRepo(parts, input, call),
     attempt_task: (input) => attemptTask(parts, input),
     list_attempts: (input) => listAttempts(parts, input),
     list_follow_ups: (input) => listFollowUps(parts, input),

@@ -3,7 +3,7 @@
 import type { LaunchRequest } from "../engine/launch.ts";
 import { requireBudget } from "../model/budgets/budget-text.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
-import { isOwner, isPerson } from "../protocol/call-origin.ts";
+import { isOwner, mayRaiseBudgets } from "../protocol/call-origin.ts";
 import {
   ACP_EXECUTOR,
   acpExecutor,
@@ -83,7 +83,7 @@ export function runChoicesOf(
   return {
     ...(name !== "" && { model: qualified }),
     ...(budget !== undefined && { budget: requireBudget(budget) }),
-    isAgents: !isPerson(origin),
+    isAgents: !mayRaiseBudgets(origin),
     limits: {
       ...(max_minutes !== undefined && { runMs: max_minutes * 60_000 }),
       ...(max_cost !== undefined && { cost: max_cost }),

@@ -12,8 +12,9 @@ import { callerName } from "../protocol/call-origin.ts";
 import { FAILED_HOURS } from "../protocol/inbox.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import type { Instance } from "../store/store.ts";
+import type { Repo } from "../worktree/git/repo.ts";
 import { answerTask } from "./answer-task.ts";
-import { assertDirectory } from "./approvals.ts";
+import { assertDirectory, assertRepo } from "./approvals.ts";
 import { findAttempt } from "./attempts/attempts.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardParts } from "./board-context.ts";
@@ -48,17 +49,20 @@ export async function launchInFolder(
     return { handle: task.id, status: task.status, ...(bound !== null && { only_here: bound }) };
   }
   await assertUsable(parts, { host, variant, directory });
-  if (input.worktree === true) return launchInWorktree(parts, launch);
+  if (input.worktree === true) return launchInWorktree(parts, launch, call);
   const launched = await launchTask(parts.desk, launch, async () => null);
   if ("instance" in launched) throw elsewhere(launched.instance);
   return { handle: launched.task.id, status: launched.task.status };
 }
 
 async function launchInWorktree(
-  { desk, taskWorktrees, newId }: BoardParts,
+  parts: BoardParts,
   launch: Parameters<typeof launchTask>[1] & { directory: string },
+  call: BoardCall,
 ): Promise<OperationOutput<"launch_task">> {
-  const place = { id: newId(), name: launch.description, directory: launch.directory };
+  const { desk, taskWorktrees, newId } = parts;
+  const mayUse = (repo: Repo) => assertRepo(parts, repo, call);
+  const place = { id: newId(), name: launch.description, directory: launch.directory, mayUse };
   return taskWorktrees.launch(place, async ({ directory, branch, warnings }) => {
     const launched = await launchTask(desk, { ...launch, directory }, async () => null);
     if ("instance" in launched) throw elsewhere(launched.instance);

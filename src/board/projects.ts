@@ -2,13 +2,22 @@
  * Projects and their repositories: adding, listing, removing. A repository is stored as git's own top-level folder;
  * nothing on disk changes.
  */
-import { realpathSync } from "node:fs";
-import { basename } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { Approval } from "../model/approval.ts";
+import type { BoardRepo } from "../model/board.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import { inspectRepo } from "../worktree/git/repo.ts";
-import { assertDirectory, assertRepo, noteSetup, realOf, setupApproval } from "./approvals.ts";
+import {
+  assertDirectory,
+  assertRepo,
+  isRepoAllowed,
+  noteSetup,
+  pathsUpFrom,
+  realOf,
+  setupApproval,
+} from "./approvals.ts";
 import type { BoardCall } from "./board-call.ts";
 import type { BoardContext } from "./board-context.ts";
 import type { Input } from "./input.ts";
@@ -141,6 +150,7 @@ export async function listRepos(
 export async function findRepo(
   context: BoardContext,
   { path, repo_id }: Input<"find_repo">,
+  call: BoardCall,
 ): Promise<OperationOutput<"find_repo">> {
   const { store } = context;
   if (path !== undefined && repo_id !== undefined) {
@@ -149,7 +159,7 @@ export async function findRepo(
   }
   const repo =
     repo_id === undefined
-      ? await store.board.repoAt(realpathSync((await inspectRepo(requiredText("path", path))).root))
+      ? await repoAround(context, requiredText("path", path))
       : ((await store.board.repos([repo_id]))[0] ?? null);
   if (repo === null) {
     const nothing = { project_id: null, repo_id: null, name: null, path: null, current_branch: null };
@@ -163,14 +173,31 @@ export async function findRepo(
     setup: repo.setup,
     setup_approval: (await setupApproval(context, repo))?.state ?? null,
     path: repo.path,
-    current_branch: await branchAt(repo.path),
+    current_branch: await branchAt(context, repo.path, call),
   };
 }
 
-/** A repository whose folder is gone is still listed, so that it can be removed. */
-async function branchAt(path: string): Promise<string | null> {
+/**
+ * The repository of the board whose checkout a folder is in. Whoever may read may ask about any path: nothing that is
+ * not on the board is told apart, and git runs in none of it.
+ */
+async function repoAround({ store }: BoardContext, path: string): Promise<BoardRepo | null> {
+  const real = realOf(path);
+  const repo = real === null ? null : await store.board.repoAt(pathsUpFrom(real));
+  if (real === null || repo === null) return null;
+  const between = pathsUpFrom(real).filter((each) => each.length > repo.path.length);
+  // A checkout within that one is another repository.
+  return between.some((each) => existsSync(join(each, ".git"))) ? null : repo;
+}
+
+/**
+ * A repository whose folder is gone is still listed, so that it can be removed. One whose `.git` leads elsewhere by now
+ * has no branch for those who may not use that.
+ */
+async function branchAt(context: BoardContext, path: string, call: BoardCall): Promise<string | null> {
   try {
-    return (await inspectRepo(path)).currentBranch;
+    const repo = await inspectRepo(path);
+    return (await isRepoAllowed(context, repo, call)) ? repo.currentBranch : null;
   } catch (thrown) {
     if (AsyncAgentsError.isInstance(thrown) && thrown.code === "repo_invalid") return null;
     throw thrown;

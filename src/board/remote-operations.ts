@@ -38,6 +38,7 @@ export const remoteInputSchema: z.ZodType<RemoteInput> = z.object({
     door: z.enum(["person", "model"]),
     depth: z.number().int().min(0).nullable(),
     token: z.object({ name: z.string(), role: z.enum(ROLES) }).optional(),
+    isTokenless: z.literal(true).optional(),
   }),
 });
 

@@ -6,7 +6,7 @@
 import { parseArgs } from "node:util";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { isNear } from "../model/text/near-words.ts";
-import { type Command, type CommandOption, GLOBAL_OPTIONS } from "./command.ts";
+import { type Command, type CommandOption, GLOBAL_OPTIONS, type Operand } from "./command.ts";
 
 interface Chosen {
   command: Command | null;
@@ -80,13 +80,25 @@ export class CommandArguments {
     throw new AsyncAgentsError("invalid_input", `--${name} must be a positive number, not "${text}".`);
   }
 
-  /** Seconds, or a number with ms, s, m, h or d; returned in milliseconds. */
+  /** A number with its unit; returned in milliseconds. Without one, nobody knows which was meant. */
   duration(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    const [, number, unit = "s"] = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
+    const [, number, unit] = /^(\d{1,9}(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
     if (number !== undefined) return Math.round(Number(number) * UNITS_MS[unit as keyof typeof UNITS_MS]);
-    throw new AsyncAgentsError("invalid_input", `--${name} must be a time such as 30s, 5m or 1h, not "${text}".`);
+    throw new AsyncAgentsError("invalid_input", `--${name} takes a time such as 30s, 5m or 1h, not "${text}".`);
+  }
+
+  /** Hours or days of at least 1, which is how long things are kept; returned in milliseconds. */
+  age(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const [, number, unit] = /^([1-9]\d{0,4})(h|d)$/.exec(text) ?? [];
+    if (number !== undefined) return Number(number) * UNITS_MS[unit as "h" | "d"];
+    throw new AsyncAgentsError(
+      "invalid_input",
+      `--${name} takes hours or days, such as 12h or 90d, not "${text.slice(0, 40)}".`,
+    );
   }
 
   /** The operand at that position; commands only ask for operands their table entry requires. */
@@ -141,12 +153,23 @@ function parseProblem(thrown: unknown, words: readonly string[], names: readonly
 function checkOperands(command: Command, given: readonly string[]): void {
   const operands = command.operands ?? [];
   const missing = operands.slice(given.length).find(({ optional }) => !optional);
-  if (missing) throw misuse(command, `${missing.name} is missing.`);
+  if (missing) throw misuse(command, `${shownOperand(missing)} is missing${exampleOf(command)}.`);
   const most = operands.some(({ repeated }) => repeated) ? Number.POSITIVE_INFINITY : operands.length;
   if (given.length > most) {
-    const extra = given[most] ?? "";
-    throw misuse(command, `"${extra.slice(0, 60)}" is unexpected: put text of several words in quotes.`);
+    // Only a text has several words that belong together.
+    const takesText = operands.some((operand) => /^["']/.test(shownOperand(operand)));
+    const hint = takesText ? ": put text of several words in quotes" : "";
+    const instead = command.insteadWithText === undefined ? "" : ` ${command.insteadWithText}`;
+    throw misuse(command, `"${(given[most] ?? "").slice(0, 60)}" is unexpected${hint}.${instead}`);
   }
+}
+
+function shownOperand({ name, shown = `<${name}>` }: Operand): string {
+  return shown;
+}
+
+function exampleOf({ examples: [example] = [] }: Command): string {
+  return example === undefined ? "" : ` (for example: ${example})`;
 }
 
 export function misuse(command: Command, problem: string): AsyncAgentsError {
@@ -154,8 +177,9 @@ export function misuse(command: Command, problem: string): AsyncAgentsError {
 }
 
 export function usageOf(command: Command): string {
-  const operands = (command.operands ?? []).map(({ name, shown = `<${name}>`, optional, repeated }) => {
-    const one = repeated ? `${shown}…` : shown;
+  const operands = (command.operands ?? []).map((operand) => {
+    const { optional, repeated } = operand;
+    const one = repeated ? `${shownOperand(operand)}…` : shownOperand(operand);
     return optional ? `[${one}]` : one;
   });
   const options = Object.keys(command.options ?? {}).length > 0 ? ["[options]"] : [];

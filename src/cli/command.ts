@@ -40,6 +40,8 @@ export interface Command {
   operands?: readonly Operand[];
   options?: Readonly<Record<string, CommandOption>>;
   examples?: readonly string[];
+  /** A sentence for those who give it a text, which another command takes. */
+  insteadWithText?: string;
   /** It handles signals itself. */
   ownsSignals?: boolean;
   /** Hidden from help: for programs only. */

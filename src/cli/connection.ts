@@ -11,6 +11,7 @@ import { type Trouble, troublesIn } from "../engine/watching/troubles.ts";
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { DEPTH_VARIABLE, readDepth } from "../protocol/call-origin.ts";
 import { storeSetting } from "../store/store-setting.ts";
+import { warnOfOtherStore } from "./other-store.ts";
 import type { Screen } from "./terminal/screen.ts";
 
 /** How often a waiting command checks for trouble. */
@@ -135,15 +136,4 @@ export class Connection {
       throw new AsyncAgentsError("daemon_unavailable", message, { cause });
     }
   }
-}
-
-/** `wanted`: the PostgreSQL database that a daemon started by this command would use; null for SQLite. */
-export function warnOfOtherStore(screen: Screen, { postgres }: DaemonRecord, wanted: string | null): void {
-  if (postgres === wanted) return;
-  const stores = `The daemon keeps its tasks in ${storeName(postgres)}, and this command would use ${storeName(wanted)}.`;
-  screen.hint(`${stores} To change that: asyncagents restart`);
-}
-
-function storeName(postgres: string | null): string {
-  return postgres ?? "SQLite, in the data folder";
 }

@@ -140,7 +140,10 @@ export function unknownCommand(commands: readonly Command[], words: readonly str
   if (group.length > 0) {
     const what =
       second === undefined ? `"${first}" needs one more word` : `There is no command "${first} ${second.slice(0, 40)}"`;
-    return new AsyncAgentsError("invalid_input", `${what}: ${groupWords(group, first)}.`);
+    const names = group.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+    const near = second === undefined ? undefined : names.find((name) => isNear(name, `${first} ${second}`));
+    const hint = near === undefined ? "" : ` Did you mean "${near}"?`;
+    return new AsyncAgentsError("invalid_input", `${what}: ${groupWords(group, first)}.${hint}`);
   }
   // The part of the name within its group, such as "repo ls" in "project repo ls".
   const shown = commands.filter(({ hidden }) => !hidden);

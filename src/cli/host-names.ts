@@ -6,8 +6,12 @@ import { ACP_EXECUTOR, acpExecutor, EXECUTOR_HOSTS, EXECUTORS, splitExecutor } f
 const DEFAULT_HOST = "opencode";
 
 export const HOSTS: readonly string[] = Object.values(EXECUTOR_HOSTS);
+const HELP: Readonly<Record<string, string>> = {
+  [DEFAULT_HOST]: `${DEFAULT_HOST} (the default)`,
+  acp: "acp:NAME (an agent that `asyncagents agents` lists)",
+};
 /** For the help of commands. */
-export const HOST_CHOICE = HOSTS.map((name) => (name === DEFAULT_HOST ? `${name} (the default)` : name))
+export const HOST_CHOICE = HOSTS.map((name) => HELP[name] ?? name)
   .join(", ")
   .replace(/, ([^,]*)$/, " or $1");
 

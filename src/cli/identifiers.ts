@@ -29,7 +29,9 @@ interface Candidate {
 }
 
 export async function resolveTask(client: Client, given: string): Promise<BackgroundTask> {
-  const typed = given.replace(/^…/, "");
+  assertNoOtherBudget(given);
+  // A task's budget is called by that name.
+  const typed = given.replace(/^task:/, "").replace(/^…/, "");
   const begins = typed === "" ? [] : (await client.tasks({ id: typed, limit: SHOWN + 1 })).tasks;
   const exact = begins.find(({ id }) => id === typed);
   if (exact) return client.task(exact.id);
@@ -44,6 +46,13 @@ export async function resolveTask(client: Client, given: string): Promise<Backgr
     "asyncagents ls",
   );
   return client.task(id);
+}
+
+function assertNoOtherBudget(given: string): void {
+  if (!/^(batch|session):/.test(given)) return;
+  const id = given.slice(0, 100);
+  const message = `"${id}" is a budget, not a task. To raise it: asyncagents budget set ${id} '$5 2h'`;
+  throw new AsyncAgentsError("task_not_found", message);
 }
 
 /** The ids of several tasks. */

@@ -69,7 +69,7 @@ export async function startDaemon({ directory, configuration, environment, log }
   const asked = { executors, released: release, scriptedForModels: scripted, maxDepth };
   const board = boardOf({ store, desk, remote, worktrees, machine, log, ...asked });
   const overview = new Overview(store);
-  const daemon = { board: board.call, maxDepth, assertWorkplace: board.assertWorkplace };
+  const daemon = { board: board.call, maxDepth, assertWorkplace: board.assertWorkplace, assertRepo: board.assertRepo };
   const taskWorktrees = new TaskWorktrees({ ...systemClock, store, log, machine, worktrees });
   const perform = callPerformance({ overview, desk, taskWorktrees, ...daemon });
   const performer = new CallPerformer({ store, log, ...systemClock, instances, perform });

@@ -3,9 +3,9 @@
  * seconds. A failed backup is logged and retried an hour later; nothing else depends on it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { join } from "node:path";
 import type { Log } from "../process/log.ts";
 import { backupsIn } from "../store/sqlite-files/backups.ts";
+import { ownProgram } from "./own-program.ts";
 
 interface BackupTimes {
   /** The delay before the first check: a daemon that runs for seconds makes no backup. */
@@ -44,7 +44,7 @@ export class DailyBackup {
     this.#timer = this.#later(this.#times.everyMs);
     const newest = backupsIn(this.#directory)[0]?.at ?? 0;
     if (this.#child !== null || Date.now() < newest + this.#times.ageMs) return;
-    const child = spawn(process.execPath, [join(import.meta.dir, "../cli/main.ts"), "store", "backup"], {
+    const child = spawn(process.execPath, ownProgram("store", "backup"), {
       // Bun reads settings from its working directory, so that must be a folder of the user.
       cwd: this.#directory,
       env: { ...process.env, ASYNCAGENTS_HOME: this.#directory },

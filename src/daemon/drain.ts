@@ -26,13 +26,17 @@ export interface DrainOptions {
 
 export async function drained(context: DrainContext, { drainMs, say, hurry }: DrainOptions): Promise<void> {
   const { clock, claimer, runner } = context;
-  claimer.drain();
+  let claiming: Promise<void> | null = claimer.drain().then(() => {
+    claiming = null;
+  });
   const deadline = clock.monotonic() + drainMs;
-  for (let told = -1; claimer.load > 0 && !hurry.aborted; ) {
+  for (let told = 0; (claiming !== null || claimer.load > 0) && !hurry.aborted; ) {
     const left = deadline - clock.monotonic();
-    if (left <= 0)
+    if (left <= 0) {
+      if (claimer.load === 0) return;
       return say(`${counted(claimer.load)} did not end in time and ${claimer.load === 1 ? "is" : "are"} interrupted.`);
-    if (told !== claimer.load) {
+    }
+    if (told !== claimer.load && claimer.load > 0) {
       const where = runner.engines().filter(({ liveRuns }) => liveRuns > 0);
       const places = where.map(({ instance, liveRuns }) => `${liveRuns} in ${instance.directory}`).join(", ");
       told = claimer.load;
@@ -40,7 +44,7 @@ export async function drained(context: DrainContext, { drainMs, say, hurry }: Dr
         `Claims nothing more; waits up to ${Math.ceil(left / 1000)} s for ${counted(told)} (${places || "starting"}).`,
       );
     }
-    await pauseUntil(context, hurry, Math.min(left, LOOK_MS));
+    await pauseUntil(context, { hurry, claiming }, Math.min(left, LOOK_MS));
   }
 }
 
@@ -48,17 +52,22 @@ function counted(tasks: number): string {
   return tasks === 1 ? "1 task" : `${tasks} tasks`;
 }
 
-/** Until something happened to a task, at most that long. */
-function pauseUntil({ clock, runner }: DrainContext, signal: AbortSignal, ms: number): Promise<void> {
+/** Until something happened to a task, or nothing is being claimed any more, at most that long. */
+function pauseUntil(
+  { clock, runner }: DrainContext,
+  { hurry, claiming }: { hurry: AbortSignal; claiming: Promise<void> | null },
+  ms: number,
+): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       stop();
       cancel();
-      signal.removeEventListener("abort", done);
+      hurry.removeEventListener("abort", done);
       resolve();
     };
     const stop = runner.onEntries(done);
     const cancel = clock.after(ms, done);
-    signal.addEventListener("abort", done, { once: true });
+    hurry.addEventListener("abort", done, { once: true });
+    void claiming?.then(done);
   });
 }

@@ -11,6 +11,7 @@ import { hasDeadDaemon, livingServers, type ServerRecord } from "../http/discove
 import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { isAlive } from "../process/liveness.ts";
 import { DEPTH_VARIABLE } from "../protocol/call-origin.ts";
+import { ownProgram } from "./own-program.ts";
 
 const LOG = "daemon.log";
 const START_MS = 20_000;
@@ -107,7 +108,7 @@ function startProcess(directory: string): { child: ChildProcess; logStart: numbe
   const environment: Record<string, string | undefined> = { ...process.env, ASYNCAGENTS_HOME: directory };
   for (const mark of SESSION_MARKS) delete environment[mark];
   try {
-    const child = spawn(process.execPath, [join(import.meta.dir, "../cli/main.ts"), "daemon"], {
+    const child = spawn(process.execPath, ownProgram("daemon"), {
       cwd: directory,
       detached: true,
       stdio: ["ignore", log, log],

@@ -34,7 +34,12 @@ export function hostMakers({ directory, configuration, environment, log }: Daemo
   const { permissionMode } = configuration.claude;
   const { known: agents, silentMinutes } = configuration.agents;
   const makers: { [Name in HostName]: HostMaker & { readonly kind: Name } } = {
-    opencode: openCodeServer({ ...(program && { command: program }), environment, log }),
+    opencode: openCodeServer({
+      ...(program && { command: program }),
+      environment,
+      folder: join(directory, "opencode"),
+      log,
+    }),
     claude: claudeHosts({ folder: join(directory, "claude"), environment, options: { permissionMode }, log }),
     acp: acpHosts({
       folder: join(directory, "acp"),

@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { RunFolder } from "../engine/queue/claimer.ts";
+import { assertNotMoved } from "../engine/queue/moved-folder.ts";
 import { messageOf } from "../model/errors.ts";
 import { isLive } from "../model/task.ts";
 import { systemClock } from "../process/clock.ts";
@@ -58,13 +59,12 @@ export class RunFolders {
     await this.#tidying.idle();
   }
 
+  /** Rejects a folder of this machine that leads elsewhere than when the run was queued. */
   async folderOf({ task, run }: ClaimedRun): Promise<RunFolder> {
     const { machine } = this.#context;
     const { remote, source } = run;
-    if (remote === null || source === null) return { directory: task.directory, clone: null };
-    if (source.machine === machine && existsSync(source.directory)) {
-      return { directory: source.directory, clone: null };
-    }
+    if (remote === null || source === null) return folderHere(task.directory);
+    if (source.machine === machine && existsSync(source.directory)) return folderHere(source.directory);
     const { directory, branch } = await makeTaskClone({
       base: this.#base,
       // As with sessions: a retry does not get what the first try left.
@@ -120,4 +120,9 @@ export class RunFolders {
       );
     });
   }
+}
+
+function folderHere(directory: string): RunFolder {
+  assertNotMoved(directory);
+  return { directory, clone: null };
 }

@@ -46,6 +46,8 @@ export interface RunnerOptions extends DrainOptions {
   ending: AbortSignal;
 }
 
+const NO_BOARD = { board: null, assertWorkplace: null, assertRepo: null, maxDepth: undefined };
+
 /** Resolves when the runner has ended. */
 export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
   const { directory, environment, say, ending } = options;
@@ -68,7 +70,7 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
     store,
     log,
     instances: () => [id, ...runner.engines().map((engine) => engine.instance.id)],
-    perform: callPerformance({ overview, desk, board: null, assertWorkplace: null, maxDepth: undefined }),
+    perform: callPerformance({ overview, desk, ...NO_BOARD }),
   });
   const offer: RunnerOffer = {
     id,

@@ -21,6 +21,12 @@ export interface CancelResult {
   asked: boolean;
 }
 
+/** Rejects a task that has ended. */
+export function assertCancellable({ id, status }: Task): void {
+  if (isLive(status)) return;
+  throw new AsyncAgentsError("task_not_live", `Task ${id} has already ended (${status}); nothing to cancel.`);
+}
+
 export class Canceller {
   readonly #context: EngineContext;
   readonly #driver: Driver;

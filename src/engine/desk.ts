@@ -23,6 +23,7 @@ import { makeId } from "../process/make-id.ts";
 import type { BudgetChange, BudgetQuery } from "../store/budgets/records.ts";
 import type { Instance, Store } from "../store/store.ts";
 import { overAlready } from "./answers.ts";
+import { assertCancellable } from "./cancel.ts";
 import type { Engine } from "./engine.ts";
 import { assertBegan, type LaunchRequest, PERSON } from "./launch.ts";
 import { editTask, type TaskEdit } from "./queue/after.ts";
@@ -53,6 +54,14 @@ export interface DeskContext {
   attach?(session: Pick<Task, "host" | "directory" | "sessionId">): Promise<SessionProgram | null>;
   /** For a process that starts hosts itself: the engine for that host and directory, started if necessary. */
   open?(host: string, directory: string): Promise<Engine>;
+}
+
+/**
+ * Whether a host may be opened for a call. Opening one runs what the configuration of its folder names, which is more
+ * than reading, cancelling or telling: only for those who may let agents work anywhere.
+ */
+export interface Opening {
+  mayOpen: boolean;
 }
 
 /** Who can do something: an engine of this process, or an instance of another process. */
@@ -154,8 +163,11 @@ export class Desk {
     return engine.launch(PERSON, launch, await engine.checkLaunch(PERSON, launch));
   }
 
-  /** Any engine can do it: the request for a task of another process goes through the store. */
-  async cancel(given: Task): Promise<Task> {
+  /**
+   * Any engine can do it: the request for a task of another process goes through the store. Without one the request
+   * stands, until a process that drives the task, or takes it over, acts on it.
+   */
+  async cancel(given: Task, { mayOpen }: Opening): Promise<Task> {
     const { store, now = systemClock.now } = this.#context;
     const cancelled = awaitsRunner(given) ? await cancelQueued({ store, now }, given, BY_PERSON) : null;
     if (cancelled) return cancelled;
@@ -165,9 +177,16 @@ export class Desk {
     const engine =
       engines.find(({ instance }) => instance.id === task.owner) ??
       sameDirectory(engines, task) ??
-      (any && (await this.#driver(task)) ? any : await this.#opened(task));
+      (any && (await this.#driver(task)) ? any : mayOpen && (await this.#opened(task)));
+    if (!engine && !mayOpen) return this.#requestCancel(task);
     if (!engine) throw unavailable(task.directory);
     return (await engine.cancelTask(task, BY_PERSON)).task;
+  }
+
+  async #requestCancel(task: Task): Promise<Task> {
+    const { store, now = systemClock.now } = this.#context;
+    assertCancellable(task);
+    return (await store.apply(task.id, { type: "cancel.requested", at: now(), run: task.run.number })).task ?? task;
   }
 
   /** What opens the task's session in the host's own program, on the machine and in the container that it is in. */
@@ -281,7 +300,7 @@ export class Desk {
   }
 
   /** A parent is notified by the instance that handles it. If that one is gone, by any near one with the same host. */
-  async placeOfTelling(task: Task): Promise<EngineOrInstance> {
+  async placeOfTelling(task: Task, { mayOpen }: Opening): Promise<EngineOrInstance> {
     const parent = await this.#context.store.parent(task.parentSessionId);
     const host = parent?.host ?? task.host;
     const engines = this.#context.engines();
@@ -295,6 +314,7 @@ export class Desk {
     if (same) return { engine: same };
     const near = others.find((each) => this.#isNear(each));
     if (near) return { instance: near };
+    if (!mayOpen) throw notOpened(task);
     return { engine: await this.engine(host, task.directory) };
   }
 
@@ -312,7 +332,7 @@ export class Desk {
   }
 
   /** Who can show a task's conversation, best first: the instance that drives it, then near ones with the same host. */
-  async placesOfMessages(task: Task): Promise<EngineOrInstance[]> {
+  async placesOfMessages(task: Task, { mayOpen }: Opening): Promise<EngineOrInstance[]> {
     const engines = this.#context.engines().filter(({ instance }) => instance.host === task.host);
     const own =
       engines.find(({ instance }) => instance.id === task.owner) ?? sameDirectory(engines, task) ?? engines[0];
@@ -325,6 +345,7 @@ export class Desk {
     if (own) places.push({ engine: own });
     if (other && other.pid !== first?.pid) places.push({ instance: other });
     if (places.length > 0) return places;
+    if (!mayOpen) throw notOpened(task);
     return [{ engine: await this.engine(task.host, task.directory) }];
   }
 
@@ -395,6 +416,11 @@ export class Desk {
 
 function sameDirectory(engines: readonly Engine[], wanted: Pick<Task, "host" | "directory">): Engine | undefined {
   return engines.find(({ instance }) => instance.directory === wanted.directory && instance.host === wanted.host);
+}
+
+function notOpened({ id, host }: Task): AsyncAgentsError {
+  const message = `Nobody has ${host} open for task ${id}, and only for the owner of the server is it opened now. The owner can read it there with: asyncagents logs ${id}`;
+  return new AsyncAgentsError("host_unavailable", message);
 }
 
 function unavailable(directory: string): AsyncAgentsError {

@@ -14,7 +14,7 @@ import type { WaitOptions } from "../process/deadline.ts";
 import type { ClaimedRun } from "../store/queue/run-queue.ts";
 import type { FeedEntry, Instance, Parent, TaskPage } from "../store/store.ts";
 import { assertEachAnswered, overAlready } from "./answers.ts";
-import { Canceller, type CancelResult } from "./cancel.ts";
+import { assertCancellable, Canceller, type CancelResult } from "./cancel.ts";
 import type { EngineContext } from "./context.ts";
 import { batchIdOf, type Caller, Launcher, type LaunchRequest, PERSON, type ResumeRequest } from "./launch.ts";
 import type { Member } from "./member.ts";
@@ -102,18 +102,19 @@ export class Engine {
 
   /** Marks the live runs of this instance as interrupted, before its process ends. */
   async interrupt(): Promise<void> {
-    this.#claimer.drain();
+    const isStopped = this.#claimer.stop();
     await this.#driver.interrupt(INTERRUPTED);
+    await isStopped;
   }
 
   /** Stops everything. If there are live tasks, another instance recovers them. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#stopEvents?.();
-    this.#claimer.drain();
+    const isStopped = this.#claimer.stop();
     this.#driver.stop();
     this.#outbox.stop();
-    await this.#claimer.stop();
+    await isStopped;
     await this.#context.supervisor.remove(this.#member);
   }
 
@@ -227,12 +228,7 @@ export class Engine {
 
   /** Cancels any task, including one that another process drives. */
   async cancelTask(task: Task, reason: string): Promise<CancelResult> {
-    if (!isLive(task.status)) {
-      throw new AsyncAgentsError(
-        "task_not_live",
-        `Task ${task.id} has already ended (${task.status}); nothing to cancel.`,
-      );
-    }
+    assertCancellable(task);
     return this.#canceller.cancel(task, reason);
   }
 

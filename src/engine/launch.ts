@@ -54,7 +54,10 @@ export interface LaunchRequest {
   after?: After;
   /** What the task and everything below it may use. As in the settings when absent. */
   budget?: BudgetLimits;
-  /** Whether an agent asks for that: it gets no more than the settings give. A caller with a session is one. */
+  /**
+   * Whether an agent asks for that, or somebody else who may not raise budgets: they get no more than the settings
+   * give. A caller with a session is one.
+   */
   isAgents?: boolean;
 }
 

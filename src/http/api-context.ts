@@ -1,5 +1,5 @@
 /** What the handlers of the status API get: the rules of this process, other processes, the clock, and the log. */
-import type { AssertWorkplace } from "../board/board.ts";
+import type { AssertRepo, AssertWorkplace } from "../board/board.ts";
 import type { RemoteOperations } from "../board/remote-operations.ts";
 import type { TaskWorktrees } from "../board/worktrees/task-worktrees.ts";
 import type { AuditLog } from "../engine/access/audit-log.ts";
@@ -24,6 +24,8 @@ export interface OperationContext {
   board: CallOperation | null;
   /** Null if this process has no board. */
   assertWorkplace: AssertWorkplace | null;
+  /** Null if this process has no board. */
+  assertRepo: AssertRepo | null;
   /** How deeply agents may launch agents; undefined for the default. */
   maxDepth: number | undefined;
 }

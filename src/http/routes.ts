@@ -65,8 +65,8 @@ async function admit({ guard }: ApiContext, { access }: Operation, request: Requ
 }
 
 /** Headers say through which door a call came; whose token it has, only the guard says. */
-export function originOfCaller(request: Request, { token }: Caller): CallOrigin {
-  return { ...originOf(request.headers), ...(token && { token }) };
+export function originOfCaller(request: Request, { token, isTokenless }: Caller): CallOrigin {
+  return { ...originOf(request.headers), ...(token && { token }), ...(isTokenless && { isTokenless }) };
 }
 
 async function perform<Name extends StatusOperationName>(

@@ -4,7 +4,7 @@
  * progress. One per process; composition roots start it.
  */
 import manifest from "../../package.json" with { type: "json" };
-import type { AssertWorkplace } from "../board/board.ts";
+import type { AssertRepo, AssertWorkplace } from "../board/board.ts";
 import type { RemoteOperations } from "../board/remote-operations.ts";
 import type { TaskWorktrees } from "../board/worktrees/task-worktrees.ts";
 import type { Desk } from "../engine/desk.ts";
@@ -52,6 +52,7 @@ export interface ApiServerOptions {
     mcp: HandleMcp;
     maxDepth?: number;
     assertWorkplace?: AssertWorkplace;
+    assertRepo?: AssertRepo;
   };
   taskWorktrees?: TaskWorktrees | null;
   /** Tells people outside; it is started and stopped by others. */
@@ -154,6 +155,7 @@ function contextOf(
     board: daemon?.board ?? null,
     maxDepth: daemon?.maxDepth,
     assertWorkplace: daemon?.assertWorkplace ?? null,
+    assertRepo: daemon?.assertRepo ?? null,
     troubles: async () => [
       ...(postgres === null ? troublesIn(directory) : []),
       ...((await notifier?.troubles().catch(unread)) ?? []),

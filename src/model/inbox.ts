@@ -143,7 +143,9 @@ function failedEntry(task: Task): InboxEntry {
 function budgetEntry(budget: Budget, stopped: readonly StoppedTask[]): InboxEntry {
   const own = stopped.filter(({ budgetId }) => budgetId === budget.id);
   const runs = own.length === 0 ? "" : ` It stopped ${namesOf(own, MOST_NAMES)}.`;
-  const raise = `Once it is raised (asyncagents budget set ${budget.id} …), what it stopped can be resumed.`;
+  const command = `asyncagents budget set ${budget.id} …`;
+  const raise =
+    own.length === 0 ? `To raise it: ${command}` : `Once it is raised (${command}), what it stopped can be resumed.`;
   const text = `The budget of ${subjectText(budget)} is used up: ${usageText(budget)}.${runs} ${raise}`;
   const since = budget.usedUpAt ?? budget.setAt;
   const about = { task: null, requestId: null, approval: null, seen: [], budget, subject: subjectWords(budget, own) };

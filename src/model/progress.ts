@@ -59,15 +59,19 @@ export function addProgress(before: Progress, run: Progress): Progress {
     toolCallsByName: eachName(before, run, (a, b) => a + b),
     lastTools: [...before.lastTools, ...run.lastTools].slice(-LAST_TOOLS),
     lastUpdate: Math.max(before.lastUpdate, run.lastUpdate),
-    tokens: {
-      input: before.tokens.input + run.tokens.input,
-      output: before.tokens.output + run.tokens.output,
-      reasoning: before.tokens.reasoning + run.tokens.reasoning,
-      cacheRead: before.tokens.cacheRead + run.tokens.cacheRead,
-      cacheWrite: before.tokens.cacheWrite + run.tokens.cacheWrite,
-    },
+    tokens: addTokens(before.tokens, run.tokens),
     cost: before.cost + run.cost,
     ...eachRare(before, run, (a, b) => a + b),
+  };
+}
+
+export function addTokens(one: Tokens, other: Tokens): Tokens {
+  return {
+    input: one.input + other.input,
+    output: one.output + other.output,
+    reasoning: one.reasoning + other.reasoning,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
   };
 }
 

@@ -9,6 +9,8 @@ import { isLike, isLikeWithout } from "./text/like.ts";
 export interface AskedTool {
   name: string;
   subjects: readonly string[];
+  /** The subjects are files or addresses, which no shell reads. Absent where that is not known. */
+  isNoCommand?: boolean;
 }
 
 export const RULE_DECISIONS = ["ask", "allow", "deny"] as const;
@@ -73,27 +75,40 @@ function plain(text: string): string {
 
 function fits(rule: RequestRule, { agent, asks, tool }: RuledRequest): boolean {
   const mayAllow = rule.decision === "allow" || rule.otherwise === "allow";
-  const { name, subjects } = asks === "question" ? { name: "question", subjects: [] } : (tool ?? UNKNOWN);
+  const {
+    name,
+    subjects,
+    isNoCommand = false,
+  }: AskedTool = asks === "question" ? { name: "question", subjects: [] } : (tool ?? UNKNOWN);
   if (!isLike(agent, rule.agent) || !isLike(name, rule.tool)) return false;
   if (rule.pattern === undefined || rule.pattern === "*") return true;
   const { pattern } = rule;
   if (!mayAllow) {
     return subjects.some((subject) => isLike(subject, pattern) || isLike(plain(subject), plain(pattern)));
   }
-  return subjects.length > 0 && subjects.every((subject) => isCertainly(subject, pattern));
+  return subjects.length > 0 && subjects.every((subject) => isCertainly(subject, pattern, isNoCommand));
 }
 
 /** A tool that the host does not name fits only rules for any tool. */
 const UNKNOWN: AskedTool = { name: "", subjects: [] };
 
-/** What chains or redirects commands in a shell. */
-const CHAINING = /[;&|<>`$()\r\n]/;
+/**
+ * What a shell, or the program that it starts, may not take as it is written: all but letters, digits, spaces and a few
+ * signs. Quotes, braces and stars can spell `..`, a `#` hides what follows.
+ */
+const MEANING = /[^\p{L}\p{M}\p{N} _\-./:,+=@%]/u;
+/** What no file or address that is meant well has in it. */
+const CHAINING = /[;&|<>`$()\p{Cc}]/u;
+
+/** Two dots that are not inside of a word, as they are in `main..topic`, or part of more dots. */
+const UPWARDS = /(?<![\p{L}\p{N}_.])\.\.(?!\.)|(?<!\.)\.\.(?![\p{L}\p{N}_.])/u;
 
 /**
- * For what is allowed: `*` stands for no character that chains or redirects commands, and a path with `..` fits only if
- * it is written out.
+ * For what is allowed: `*` stands only for characters that mean themselves, and a path with `..` fits only if it is
+ * written out. In addresses, `%2e` is a dot.
  */
-function isCertainly(text: string, pattern: string): boolean {
+function isCertainly(text: string, pattern: string, isNoCommand: boolean): boolean {
   if (text === pattern) return true;
-  return !/(^|[/\\\s"'=])\.\.([/\\\s"']|$)/.test(text) && isLikeWithout(text, pattern, CHAINING);
+  if (UPWARDS.test(text.replaceAll(/%2e/gi, "."))) return false;
+  return isLikeWithout(text, pattern, isNoCommand ? CHAINING : MEANING);
 }

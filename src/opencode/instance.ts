@@ -30,6 +30,8 @@ const WITHHELD_MCP_TOOLS = ["launch_task", "start_task_attempt", "follow_up", "m
 export interface PluginInstance {
   engine: Engine;
   taskWorktrees(): Promise<TaskWorktrees>;
+  /** Rejects a repository that a session here gets no worktree of. */
+  mayUse: Parameters<TaskWorktrees["launch"]>[0]["mayUse"];
   /** The engine of the worktree of a task. */
   engineIn(directory: string): Promise<Engine>;
   stop(): Promise<void>;
@@ -38,6 +40,8 @@ export interface PluginInstance {
 export async function startInstance(input: {
   storage: string;
   directory: string;
+  /** The top of OpenCode's own checkout; `/` if it has none. */
+  worktree: string;
   log: Log;
   configuration: Configuration;
   host: OpenCodeHost;
@@ -93,6 +97,8 @@ export async function startInstance(input: {
   return {
     engine,
     taskWorktrees,
+    // Loaded only where it is needed.
+    mayUse: async (repo) => (await import("../board/worktrees/own-repo.ts")).assertOwnRepo(repo, input),
     engineIn: (directory) =>
       directory === input.directory ? Promise.resolve(engine) : worktreeEngines.open(directory),
     async stop() {

@@ -48,6 +48,7 @@ export async function createPlugin(input: PluginInput, given: unknown, seams: Pl
     return startInstance({
       storage,
       directory: input.directory,
+      worktree: input.worktree,
       log,
       configuration: { ...configuration, opencode: { ...configuration.opencode, toolPrefix } },
       host,

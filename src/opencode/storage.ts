@@ -166,8 +166,8 @@ function performCalls(store: Store, engines: ReadonlySet<Engine>, place: Place, 
       import("../http/handlers/perform-call.ts"),
       import("../engine/watching/overview.ts"),
     ]);
-    const context = { overview: new Overview(store), desk, board: null, assertWorkplace: null, maxDepth: undefined };
-    return callPerformance(context)(operation, input);
+    const noBoard = { board: null, assertWorkplace: null, assertRepo: null, maxDepth: undefined };
+    return callPerformance({ overview: new Overview(store), desk, ...noBoard })(operation, input);
   };
   const performer = new CallPerformer({ ...systemClock, store, log, perform, instances: () => idsOf(engines) });
   performer.start();

@@ -28,7 +28,7 @@ interface ToolHost {
   /** The engine once it is ready; rejects with the reason if it cannot start. */
   engine(): Promise<Engine>;
   /** The same, with what tasks in worktrees need. */
-  instance(): Promise<Pick<PluginInstance, "engine" | "engineIn" | "taskWorktrees">>;
+  instance(): Promise<Pick<PluginInstance, "engine" | "engineIn" | "taskWorktrees" | "mayUse">>;
   /** The session, agent and model of the caller. */
   caller(context: ToolContext): Promise<Caller>;
   /** The process ends with the turn, so a launch waits for its task. */
@@ -182,7 +182,7 @@ async function resume(instance: Instance, caller: Caller, id: string, prompt: st
 }
 
 async function launch(
-  { engine, engineIn, taskWorktrees }: Instance,
+  { engine, engineIn, taskWorktrees, mayUse }: Instance,
   caller: Caller,
   input: TaskArguments,
   context: ToolContext,
@@ -210,7 +210,7 @@ async function launch(
     throw new AsyncAgentsError("modes_exclusive", message);
   }
   const { directory } = engine.instance;
-  const wanted = { id: crypto.randomUUID(), name: request.description, directory };
+  const wanted = { id: crypto.randomUUID(), name: request.description, directory, mayUse };
   return (await taskWorktrees()).launch(wanted, async ({ directory: place, branch, warnings }) => {
     const own = await engineIn(place);
     const task = await own.launch(caller, request, await own.checkLaunch(caller, request));

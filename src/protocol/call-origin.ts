@@ -11,6 +11,11 @@ export interface CallOrigin {
   depth: number | null;
   /** The name and the role of the caller's token; absent for the user of this machine, who may do everything. */
   token?: { name: string; role: Role };
+  /**
+   * True if nobody proved who calls: a program of the same user without the token of the data folder, or a page of
+   * another loopback port in that user's browser. It reads only, and nothing is started for it.
+   */
+  isTokenless?: true;
 }
 
 export const FROM_PERSON: CallOrigin = { door: "person", depth: 0 };
@@ -27,7 +32,15 @@ export function isPerson({ door, depth }: CallOrigin): boolean {
 
 /** True for a person who may approve what agents do here: the user of this machine, or the holder of an admin token. */
 export function isOwner(origin: CallOrigin): boolean {
-  return isPerson(origin) && holdsRole(origin, "admin");
+  return isPerson(origin) && holdsRole(origin, "admin") && origin.isTokenless !== true;
+}
+
+/**
+ * True for a person who may let tasks use more than is configured. A used-up budget is in the inbox: to raise it is an
+ * answer. Everybody else only lowers budgets, at a launch as well.
+ */
+export function mayRaiseBudgets(origin: CallOrigin): boolean {
+  return isPerson(origin) && holdsRole(origin, "answer");
 }
 
 /** Null: no token suffices. */

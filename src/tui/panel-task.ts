@@ -30,6 +30,7 @@ export interface PanelTask {
   /** Empty if a person launched it. */
   parentSessionId: string;
   description: string;
+  /** Empty if none was named, and the host's own has not begun. */
   agent: string;
   host: string;
   directory: string;
@@ -59,7 +60,7 @@ export function panelTask(task: BackgroundTask): PanelTask {
     sessionId: task.sessionID,
     parentSessionId: task.parentSessionID ?? "",
     description: asLine(task.description, LINE) || "(no description)",
-    agent: asLine(task.agent, TOOL) || "agent",
+    agent: asLine(task.agent, TOOL),
     host: task.host,
     directory: task.directory,
     place: asLine(task.directory, LINE),
@@ -93,6 +94,11 @@ function stateOf({ status, phase, phaseDetail: detail, cancelRequestedAt }: Back
   if (detail?.kind === "retrying") return `retrying (${detail.count})`;
   if (detail?.kind === "paused") return detail.cause === "quota" ? `paused until ${clock(detail.until)}` : "restarting";
   return phase ?? "working";
+}
+
+/** Nothing runs it yet: whoever looks at it wants to know why. */
+export function awaitsRunner(task: PanelTask): boolean {
+  return task.isLive && task.sessionId === "";
 }
 
 export function needsYou(task: PanelTask): boolean {

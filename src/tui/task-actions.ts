@@ -5,8 +5,11 @@
 import type { Client } from "../client/client.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { questionsIn } from "../model/questions.ts";
+import { asLine } from "../model/text/foreign-text.ts";
 import type { AnswerBody } from "../protocol/tasks.ts";
 import type { PanelTask, Request } from "./panel-task.ts";
+
+const REASON = 500;
 
 export interface TaskAction {
   title: string;
@@ -14,8 +17,8 @@ export interface TaskAction {
   asks: readonly string[];
   /** Allows something: the person must have been shown all of it. */
   allows?: true;
-  /** Cannot be undone: the person is asked once more. */
-  confirms?: true;
+  /** Cannot be undone: the person is asked this first, and says "Cancel" or "Confirm". */
+  confirms?: string;
   /** Returns what to tell the person. */
   run(client: Client, given: readonly string[]): Promise<string>;
 }
@@ -74,7 +77,7 @@ function liveActions({ id, description, sessionId }: PanelTask): TaskAction[] {
   const cancel: TaskAction = {
     title: "Cancel it",
     asks: [],
-    confirms: true,
+    confirms: "Stop this task?",
     async run(client) {
       await client.cancel(id);
       return "Cancelled.";
@@ -114,6 +117,12 @@ async function launchedAgain(client: Client, { id, host, directory }: PanelTask)
   const { prompt, description, agent } = await client.task(id);
   await client.launch({ prompt, description, host, directory, ...(agent !== "" && { agent }) });
   return "Launched again as a new task, without a parent session. /tasks lists it.";
+}
+
+/** Why a task that waits for a runner still waits, and what to do; empty if one is about to begin it. */
+export async function waitReasonOf(client: Client, id: string): Promise<string> {
+  const { queue } = await client.task(id);
+  return asLine(queue?.waitsFor ?? "", REASON);
 }
 
 /** How a task ended, in full, for reading. */

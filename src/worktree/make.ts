@@ -29,6 +29,9 @@ interface RepoRequest {
   setup?: string;
 }
 
+/** Rejects a repository that may not be used. */
+export type MayUse = (repo: Repo) => Promise<void>;
+
 interface AttemptRequest {
   attemptId: string;
   /** The folder for all worktrees; created if missing. */
@@ -40,6 +43,11 @@ interface AttemptRequest {
   branchPrefix?: string;
   /** Milliseconds for each setup script; default ten minutes. */
   setupTimeLimit?: number;
+  /**
+   * Rejects a repository that the caller may not use. Gets what was inspected here, and is used from here on: what was
+   * inspected earlier may have been replaced since.
+   */
+  mayUse?: MayUse;
   now?: () => Date;
 }
 
@@ -87,7 +95,11 @@ async function planned(attempt: AttemptRequest): Promise<Plan[]> {
   }
   for (const { copy } of attempt.repos) assertPatterns(copy ?? []);
   const repos: Repo[] = [];
-  for (const { path } of attempt.repos) repos.push(await inspectRepo(path));
+  for (const { path } of attempt.repos) {
+    const repo = await inspectRepo(path);
+    await attempt.mayUse?.(repo);
+    repos.push(repo);
+  }
   assertDifferent(repos);
   const base = openBase(attempt.base);
   if (marksIn(base).some(({ mark }) => mark.attemptId === attempt.attemptId)) throw alreadyThere(attempt.attemptId);

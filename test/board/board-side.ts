@@ -9,6 +9,7 @@ import { NO_OTHERS } from "../../src/board/remote-operations.ts";
 import { Desk } from "../../src/engine/desk.ts";
 import { Runner } from "../../src/engine/runner.ts";
 import { scriptedHosts } from "../../src/hosts/scripted/scripted-hosts.ts";
+import type { NewBudgets } from "../../src/model/budgets/budget.ts";
 import { systemClock } from "../../src/process/clock.ts";
 import { isInstanceAlive } from "../../src/process/liveness.ts";
 import type { CallOperation } from "../../src/protocol/operations.ts";
@@ -29,7 +30,10 @@ export interface Side {
   close(): Promise<void>;
 }
 
-export async function openSide(folder: string, fields: Partial<BoardContext> = {}): Promise<Side> {
+export async function openSide(
+  folder: string,
+  { budgets, ...fields }: Partial<BoardContext> & { budgets?: NewBudgets } = {},
+): Promise<Side> {
   const logged: string[] = [];
   const note = (message: string, details?: object) => logged.push(`${message} ${JSON.stringify(details ?? {})}`);
   const log = { info: note, error: note };
@@ -37,6 +41,7 @@ export async function openSide(folder: string, fields: Partial<BoardContext> = {
   const runner = new Runner({
     store,
     log,
+    ...(budgets && { budgets }),
     makers: [scriptedHosts({ folder: join(folder, "scripted"), agents: AGENTS })],
   });
   const desk = new Desk({

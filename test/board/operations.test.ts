@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BoardOperationName } from "../../src/protocol/operations.ts";
 import { refusal, traceOf } from "../worktree/git-bed.ts";
@@ -148,7 +148,16 @@ describe("bad input", () => {
     };
     expect(await call("find_repo", { path: join(path, "inside") })).toEqual(found);
     expect(await call("find_repo", { repo_id })).toEqual(found);
-    expect((await call("find_repo", { path: bed.git.repo() })).repo_id).toBeNull();
+    // One answer for everything else, whether it is there or not, and another repository within this one.
+    const nothing = await call("find_repo", { path: "/nowhere" });
+    expect(nothing.repo_id).toBeNull();
+    const broken = bed.git.folder();
+    writeFileSync(join(broken, ".git"), "gitdir: /nowhere\n");
+    const nested = join(path, "inside", "nested");
+    cpSync(bed.git.repo(), nested, { recursive: true });
+    for (const other of [bed.git.repo(), folder, broken, join(path, "a.txt", "deep"), "relative", nested]) {
+      expect(await call("find_repo", { path: other })).toEqual(nothing);
+    }
   });
 });
 

@@ -93,7 +93,7 @@ describe("the command line", () => {
     const missing = await world.cli("show", "--json");
     expect(missing.code).toBe(2);
     expect(JSON.parse(missing.err)).toMatchObject({
-      error: { code: "invalid_input", message: expect.stringContaining("task is missing") },
+      error: { code: "invalid_input", message: expect.stringContaining("<task> is missing") },
     });
     expect((await world.cli("run", "two", "words")).err).toContain("in quotes");
     expect((await world.cli("attempt")).err).toContain("needs one more word: start");
@@ -178,7 +178,24 @@ describe("words", () => {
     expect(failureOf(() => parseArguments(run, ["x", "--modle", "y"]))).toContain("Did you mean --model?");
     expect(failureOf(() => parseArguments(run, ["x", "--nonsense"]))).toContain('goes after "--"');
     expect(failureOf(() => parseArguments(run, ["x", "--max-cost", "-1"]))).toContain("--max-cost needs a value");
+    expect(failureOf(() => parseArguments(run, ["x", "--wait", "--timeout", "30"]).duration("timeout"))).toContain(
+      '--timeout takes a time such as 30s, 5m or 1h, not "30"',
+    );
     expect(failureOf(() => parseArguments(run, ["x", "--timeout", "5s"]))).toContain("--timeout needs --wait");
+    const failureIn = (name: string, ...words: string[]) => {
+      const command = COMMANDS.find((each) => each.name === name);
+      return command ? failureOf(() => parseArguments(command, words)) : `no command ${name}`;
+    };
+    expect(failureIn("run", "two", "words")).toContain('"words" is unexpected: put text of several words in quotes.');
+    expect(failureIn("tell", "7KPnYJq", "hurry")).toContain(
+      '"hurry" is unexpected. To tell a running task something: asyncagents steer <task> "text".',
+    );
+    expect(failureIn("budget set")).toContain(
+      "<task | batch:ID | session:ID> is missing (for example: asyncagents budget set 7KPnYJq '$2 30min'). Usage: ",
+    );
+    expect(failureIn("store copy", "sqlite")).toContain(
+      "<to> is missing (for example: asyncagents store copy sqlite postgres). Usage: ",
+    );
   });
 });
 

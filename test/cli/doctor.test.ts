@@ -36,6 +36,15 @@ test("doctor checks everything, starts nothing, and creates nothing", async () =
   expect(existsSync(world.data)).toBe(false);
 });
 
+test("doctor and agents find the same OpenCode", async () => {
+  const world = cliWorld();
+  const says = finding(await world.json<Report>("doctor"), "opencode")?.says;
+  const { agents } = await world.json<{ agents: { name: string; program: string | null }[] }>("agents");
+  const program = agents.find(({ name }) => name === "opencode")?.program;
+  expect(program).toBeString();
+  expect(says).toContain(`(${program})`);
+}, 60_000);
+
 test("doctor fails for a data folder that cannot be created", async () => {
   const world = cliWorld();
   const file = join(world.folder, "file");

@@ -52,6 +52,15 @@ describe("run", () => {
   });
 });
 
+test("times are of this machine's time zone, in show as in logs", async () => {
+  const { id } = await run("--wait", "Speak\n!say fine");
+  world.environment.TZ = "Asia/Kolkata";
+  const [shown, logs] = [await world.cli("show", id), await world.cli("logs", id)];
+  delete world.environment.TZ;
+  const [, hour] = /started +\d{4}-\d\d-\d\d (\d\d:\d)\d:\d\d \+05:30 /.exec(shown.out) ?? [];
+  expect(logs.out).toMatch(new RegExp(`▌ prompt ${hour}\\d:`));
+});
+
 describe("a task after others", () => {
   test("is shown with what it waits for, changed until it starts, and given the result", async () => {
     const first = await run("--name", "first", "Count\n!wait counted\n!say 42 files");

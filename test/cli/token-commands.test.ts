@@ -80,6 +80,7 @@ test("what is wrong with a token's name, role or expiry is said, and agents crea
   expect(await said("--role", "root", "--name", "a")).toContain(
     '"root" is not a role: one of read, launch, answer, admin',
   );
+  expect((await world.cli("token", "creat")).err).toContain('Did you mean "token create"?');
   expect(await said("--role", "read", "--name", "a", "--expires", "90")).toContain("such as 12h or 90d");
   const secret = "aat_0123456789012345678901234567890123456789abc";
   const revoked = await world.cli("token", "revoke", secret);

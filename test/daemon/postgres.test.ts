@@ -5,9 +5,10 @@ import { Client } from "pg";
 import { readConfiguration } from "../../src/configuration/configuration.ts";
 import { holdStorage } from "../../src/opencode/storage.ts";
 import { cliWorld } from "../cli/cli-bed.ts";
-import { startPostgres } from "../store/postgres-server.ts";
+import { startPostgresServer } from "../store/postgres-server.ts";
 
-const connectionString = await startPostgres();
+const server = await startPostgresServer();
+const { connectionString } = server;
 const PASSWORD = "password";
 
 async function asAdministrator(...statements: string[]): Promise<void> {
@@ -58,6 +59,21 @@ describe("a daemon with ASYNCAGENTS_STORE", () => {
     for (const command of ["ls", "up"]) {
       expect((await world.cli(command)).err).toContain(`The daemon keeps its tasks in ${shown}`);
     }
+    const doctor = await world.cli("doctor");
+    expect([doctor.code, doctor.out]).toEqual([
+      1,
+      expect.stringMatching(/✗ daemon +The daemon keeps its tasks in postgres.*, and this command would use SQLite/),
+    ]);
+    const onStore = [
+      ["token", "create", "--name", "ci", "--role", "read"],
+      ["token", "list"],
+      ["prune", "--keep", "9"],
+    ];
+    for (const words of [...onStore, ["store", "status"], ["store", "backup"]]) {
+      const { code, err } = await world.cli(...words);
+      expect([words, code, err]).toEqual([words, 0, expect.stringContaining("This command uses SQLite")]);
+      expect(err).toContain(`the daemon keeps its tasks in ${shown}`);
+    }
   }, 60_000);
 
   test("that cannot start says why this start failed, not why earlier ones did", async () => {
@@ -89,6 +105,19 @@ describe("a daemon with ASYNCAGENTS_STORE", () => {
     expect(out).toContain("Do not restart it");
     expect(out).not.toContain("down --force");
     await asAdministrator("alter role team login");
+  }, 60_000);
+
+  test("that lost its database is not to be restarted: doctor says that it goes on by itself", async () => {
+    const world = worldOn(connectionString);
+    expect((await world.cli("up")).code).toBe(0);
+    await server.stop();
+    const { code, out } = await world.cli("doctor");
+    await server.start();
+    expect(code).toBe(1);
+    expect(out).toMatch(/✗ store .*cannot be used[^→]*→ Start the database.*go on by themselves/);
+    expect(out).toMatch(/✗ daemon .*waits for its store[^→]*→ Do not restart it/);
+    expect(out).not.toMatch(/down|ASYNCAGENTS_STORE/);
+    expect((await world.cli("ls")).code).toBe(0);
   }, 60_000);
 
   test("shares it with the plugin", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { identityOf, isAlive } from "../../src/process/liveness.ts";
 import { type CliWorld, cliWorld, type Running } from "../cli/cli-bed.ts";
@@ -57,6 +57,21 @@ describe("asyncagents runner", () => {
     expect((await world.cli("resume", other.id, "go on")).err).toContain("Launch it again");
     await world.cli("rm", other.id);
     expect((await world.cli("stats")).out).not.toContain("default");
+  }, 60_000);
+
+  test("does not work where a link has taken the place of the folder that was queued", async () => {
+    const world = cliWorld();
+    const [place, elsewhere] = [join(world.work, "place"), join(world.work, "elsewhere")];
+    mkdirSync(place);
+    mkdirSync(elsewhere);
+    const queued = await queue(world, "Swap\n!write owned.txt x", "--dir", place);
+    rmdirSync(place);
+    symlinkSync(elsewhere, place);
+    await runner(world);
+    expect((await world.cli("wait", queued.id)).code).toBe(1);
+    const { status, sessionID, error } = await show(world, queued.id);
+    expect([status, sessionID, error]).toEqual(["error", "", expect.stringContaining("leads somewhere else now")]);
+    expect(readdirSync(elsewhere)).toEqual([]);
   }, 60_000);
 
   test("rests when it has nothing to do: its event loop waits for its timers, again and again", async () => {

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CliWorld, cliWorld } from "../cli/cli-bed.ts";
+import { root } from "../ground/repository.ts";
 import { type Collector, type ReceivedSpan, startCollector } from "./collector.ts";
 
 const ERROR = 2;
@@ -89,6 +90,29 @@ describe("a daemon with telemetry", () => {
     expect(Number(span?.startTimeUnixNano)).toBeLessThan(Number(span?.endTimeUnixNano));
     expect(Number(span?.endTimeUnixNano) / 1e6).toBeGreaterThan(Date.now() - 120_000);
     expect(collector.sums.get("asyncagents.runs")).toBe(1);
+  }, 60_000);
+
+  test("a package that is missing is not fetched, by the daemon or by a command", async () => {
+    const world = cliWorld();
+    const module = join(world.folder, "uninstalled.mjs");
+    writeFileSync(module, 'import "asyncagents-no-such-package";\nexport default () => {};\n');
+    world.environment.ASYNCAGENTS_TELEMETRY = module;
+    const asked: string[] = [];
+    const registry = Bun.serve({
+      port: 0,
+      fetch: ({ url }) => {
+        asked.push(url);
+        return new Response(null, { status: 404 });
+      },
+    });
+    afterAll(() => registry.stop(true));
+    world.environment.NPM_CONFIG_REGISTRY = String(registry.url);
+    const { err } = await world.cli("up");
+    expect(err).toMatch(/uninstalled\.mjs cannot be loaded: .*asyncagents-no-such-package.*installed beside it\?/s);
+    const command = ["node", join(root, "bin", "asyncagents.mjs"), "doctor"];
+    const doctor = Bun.spawn(command, { cwd: world.work, env: world.environment, stdout: "pipe", stderr: "ignore" });
+    expect(await doctor.stdout.text()).toMatch(/telemetry .*asyncagents-no-such-package/);
+    expect(asked).toEqual([]);
   }, 60_000);
 
   test("works without it if the module fails; up, doctor and the log say why", async () => {

@@ -120,7 +120,7 @@ describe("a parent is notified", () => {
     const { desk, store, task } = await deskWith(engines, others, true);
     const parent = { sessionId: "parent", host: "scripted", handler, seenAt: 1, machine: "" };
     await store.putParent({ ...parent, agent: null, model: null, variant: null });
-    expect(shown(await desk.placeOfTelling(await task()))).toBe(place);
+    expect(shown(await desk.placeOfTelling(await task(), { mayOpen: true }))).toBe(place);
   });
 });
 
@@ -181,6 +181,30 @@ describe("a conversation is read", () => {
     ["by one that is opened for it", "dead", [], [{ id: "far", pid: 3, ...CONTAINER }], ["opened"]],
   ])("%s", async (_, owner, own, others, places) => {
     const { desk, task } = await deskWith(own, others, true);
-    expect((await desk.placesOfMessages(await task({ owner }))).map(shown)).toEqual(places);
+    expect((await desk.placesOfMessages(await task({ owner }), { mayOpen: true })).map(shown)).toEqual(places);
+  });
+});
+
+describe("for those who may not have a host opened", () => {
+  const never = { mayOpen: false };
+
+  test("a conversation is read, and a parent told, only where the host is open", async () => {
+    const closed = await deskWith([{ id: "c", host: "claude" }], [], true);
+    const task = await closed.task({ owner: "dead" });
+    expect(await codeOf(closed.desk.placesOfMessages(task, never))).toBe("host_unavailable");
+    expect(await codeOf(closed.desk.placeOfTelling(task, never))).toBe("host_unavailable");
+    const open = await deskWith([{ id: "a", directory: "/b" }], [], true);
+    const other = await open.task({ owner: "dead" });
+    expect((await open.desk.placesOfMessages(other, never)).map(shown)).toEqual(["a"]);
+    expect(shown(await open.desk.placeOfTelling(other, never))).toBe("a");
+  });
+
+  test("a cancel is requested in the store, where whoever drives the task, or takes it over, finds it", async () => {
+    const { desk, store, task } = await deskWith([], [], true);
+    const live = await task({ owner: "dead" });
+    const asked = await desk.cancel(live, never);
+    expect([asked.status, asked.cancelRequestedAt]).toEqual(["running", expect.any(Number)]);
+    const { task: ended } = await store.apply(live.id, completed(5));
+    expect(await codeOf(desk.cancel(ended ?? live, never))).toBe("task_not_live");
   });
 });

@@ -45,6 +45,56 @@ describe("rules about what agents ask", () => {
     ).toBe("ask");
   });
 
+  test("a star of a rule that allows commands stands for nothing that a shell or a program reads otherwise", () => {
+    const allowing: RequestRule[] = [{ tool: "bash", pattern: "cat src/*", decision: "allow" }];
+    const denying: RequestRule[] = [{ tool: "bash", pattern: "cat src/*", decision: "deny" }];
+    for (const plain of ["a.ts", "a b/c_d-e.ts", "über/ä.ts", "a@2.0.1 --x=1,2 +%H:%M", "main..topic", "./..."])
+      expect([plain, said(allowing, "bash", `cat src/${plain}`)]).toEqual([plain, "allow"]);
+    for (const hidden of [
+      ".'.'/.'.'/secret",
+      '.""./secret',
+      ".\\./.\\./secret",
+      "{..,x}/{..,x}/secret",
+      ".?/.?/secret",
+      "[.][.]/secret",
+      ".*/secret",
+      "a ~/secret",
+      "a ~root",
+      "a # b",
+      "!cat",
+      "a^b",
+      "a\tb",
+      "a\u0000b",
+      "a\u00a0b",
+    ]) {
+      expect([hidden, said(allowing, "bash", `cat src/${hidden}`)]).toEqual([hidden, "ask"]);
+      expect([hidden, said(denying, "bash", `cat src/${hidden}`)]).toEqual([hidden, "deny"]);
+    }
+    for (const upwards of ["../secret", "a/../../secret", "a -C..", "a -I../x", "a x=..", "a x:../y", "a,../b", ".."])
+      expect([upwards, said(allowing, "bash", `cat src/${upwards}`)]).toEqual([upwards, "ask"]);
+    // Whoever wrote the rule knows what it says.
+    expect(said([{ pattern: "cat '../x'", decision: "allow" }], "bash", "cat '../x'")).toBe("allow");
+  });
+
+  test("files and addresses are read by no shell, and only what leads upwards or chains commands is refused", () => {
+    const about = (pattern: string, subject: string) => {
+      const tool = { name: "edit", subjects: [subject], isNoCommand: true };
+      return (
+        rulingOn([{ pattern, decision: "allow" }], { agent: "build", asks: "permission", tool })?.decision ?? "ask"
+      );
+    };
+    expect(about("app/*", "app/[id]/it's ~{x}.tsx")).toBe("allow");
+    expect(about("https://docs/*", "https://docs/a?b=1#c")).toBe("allow");
+    for (const [pattern, subject] of [
+      ["app/*", "app/../x"],
+      ["app/*", "app/x\ny"],
+      ["https://docs/open/*", "https://docs/open/%2e%2E/secret"],
+      ["https://docs/open/*", "https://docs/open/.%2e?x"],
+      ["https://docs/open/*", "https://docs/open/.\t./secret"],
+    ] as const)
+      expect([subject, about(pattern, subject)]).toEqual([subject, "ask"]);
+  });
+
   test("what is denied is read widely: one that fits is enough", () => {
     const rules: RequestRule[] = [{ tool: "bash", pattern: "*rm *", decision: "deny" }, { decision: "allow" }];
     expect(said(rules, "bash", "git status", "sudo rm x")).toBe("deny");

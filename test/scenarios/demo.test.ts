@@ -1,5 +1,6 @@
 /** The demo as people run it, and the checks behind its exit code. */
 import { afterAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,6 +31,9 @@ async function runDemo(args: string[], env: Record<string, string> = {}) {
   return { ...said, left: readdirSync(folder).filter((name) => name.startsWith("asyncagents-")) };
 }
 
+/** Without tmux there is no terminal to draw on. */
+const terminalTest = spawnSync("tmux", ["-V"]).status === 0 ? test : () => undefined;
+
 describe("npm start", () => {
   test("--once shows the agents, the notices and the table, and leaves nothing behind", async () => {
     const { out, err, code, left } = await runDemo(["--once"]);
@@ -52,6 +56,38 @@ describe("npm start", () => {
     expect(out).not.toContain("\x1b");
     expect(Math.max(...out.split("\n").map((line) => Bun.stringWidth(line)))).toBeLessThanOrEqual(100);
   }, 240_000);
+
+  terminalTest(
+    "prints a command that shows the parent's session in OpenCode, with its tasks in the panel",
+    async () => {
+      const folder = await mkdtemp(join(temporary, "run-"));
+      const env = { ...process.env, TMPDIR: folder };
+      const demo = Bun.spawn([process.execPath, "scripts/demo.ts"], { cwd: root, env, stdout: "pipe", stderr: "pipe" });
+      const socket = join(folder, "tmux");
+      const tmux = (...words: string[]) => spawnSync("tmux", ["-S", socket, ...words], { encoding: "utf8" }).stdout;
+      try {
+        let text = "";
+        for await (const piece of demo.stdout.pipeThrough(new TextDecoderStream())) {
+          text += piece;
+          if (text.includes("Ctrl-C ends the demo")) break;
+        }
+        const command = /^HOME=.* attach .*$/m.exec(text)?.[0] ?? "";
+        expect(command, text).not.toBe("");
+        tmux("-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "45", command);
+        let shown = "";
+        for (let looks = 0; looks < 600 && !/▼ Tasks +3 ended/.test(shown); looks++) {
+          await Bun.sleep(100);
+          shown = tmux("capture-pane", "-p");
+        }
+        expect(shown).toMatch(/▼ Tasks +3 ended/);
+      } finally {
+        tmux("kill-server");
+        demo.kill("SIGINT");
+        await demo.exited;
+      }
+    },
+    240_000,
+  );
 
   test("--model runs on the user's own provider, without writing to the configuration in its HOME", async () => {
     const model = startOpenAiModel({ scripts });

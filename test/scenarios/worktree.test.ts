@@ -102,6 +102,27 @@ describe("a task with worktree: true", () => {
     expect(readFileSync(join(task.directory, "half.txt"), "utf8")).toBe("half\n");
   }, 120_000);
 
+  test("begins in the subfolder of a linked worktree that OpenCode was opened in", async () => {
+    const linked = join(folder, "linked");
+    git("worktree", "add", "--quiet", "-b", "linked", linked);
+    mkdirSync(join(linked, "src"));
+    writeFileSync(join(linked, "src", "a.txt"), "a\n");
+    execFileSync("git", ["-C", linked, "add", "."]);
+    execFileSync("git", ["-C", linked, "commit", "--quiet", "--message", "source"]);
+    const there = await World.start({ directory: join(linked, "src") });
+    try {
+      const parent = await there.parent();
+      const id = await parent.launch([bash("cat a.txt > b.txt"), say("done")], { worktree: true });
+      const task = await there.ended(id);
+      expect([task.status, task.directory]).toEqual(["completed", expect.stringMatching(/\/linked\/src$/)]);
+      expect(readFileSync(join(task.directory, "b.txt"), "utf8")).toBe("a\n");
+      expect(existsSync(join(linked, "src", "b.txt"))).toBe(false);
+      await there.settled();
+    } finally {
+      await there.stop();
+    }
+  }, 120_000);
+
   test("is refused with a fork, and outside of a repository, and nothing is left behind", async () => {
     const parent = await world.parent();
     const input = { description: "x", prompt: "y", agent: "general", worktree: true };
@@ -115,6 +136,11 @@ describe("a task with worktree: true", () => {
       const said = await lonely.ask("task", input);
       expect(said).toContain("Error (repo_invalid): A task can have a worktree only in a git repository.");
       expect((await elsewhere.store.tasks({})).total).toBe(0);
+      // What a model can write where OpenCode was opened names any repository.
+      writeFileSync(join(plain, ".git"), `gitdir: ${join(repo, ".git")}\n`);
+      const before = git("for-each-ref");
+      expect(await lonely.ask("task", input)).toContain("Error (not_allowed): The repository of");
+      expect(git("for-each-ref")).toBe(before);
       expect(existsSync(join(elsewhere.storage, "worktrees", "tasks", ".marks"))).toBe(false);
     } finally {
       await elsewhere.stop();

@@ -16,6 +16,9 @@ interface PostgresServer {
   connectionString: string;
   /** Ends all connections, and starts it again at the same address. */
   restart(): Promise<void>;
+  /** Ends it, as in an outage. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
 }
 
 /** `settings`: more of PostgreSQL's, as `name=value`. */
@@ -51,5 +54,7 @@ export async function startPostgresServer(settings: readonly string[] = []): Pro
       await server.stop();
       await server.start();
     },
+    stop: () => server.stop(),
+    start: () => server.start(),
   };
 }

@@ -12,7 +12,7 @@ import { TABLES_OF_TASKS } from "../../src/store/pruning/prune.ts";
 import type { Schema } from "../../src/store/schema.ts";
 import type { Store } from "../../src/store/store.ts";
 import { completed, create } from "../../src/testing/sample-task.ts";
-import { cliWorld } from "../cli/cli-bed.ts";
+import { cliWorld, MAIN } from "../cli/cli-bed.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 
 const temporaryFolder = temporaryFolders();
@@ -161,10 +161,36 @@ test("asyncagents prune says what would go, removes it, and says what stays and 
   await store.close();
   for (const [words, problem] of [
     [[], "Say what may go"],
-    [["--older-than", "soon"], "must be a time such as"],
+    [["--older-than", "soon"], 'takes hours or days, such as 12h or 90d, not "soon"'],
+    [["--older-than", "30"], 'takes hours or days, such as 12h or 90d, not "30"'],
     [["--keep", "0"], "must be a whole number"],
   ] as const) {
     const wrong = await world.cli("prune", ...words);
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining(problem)]);
+  }
+}, 60_000);
+
+test("at a terminal asyncagents prune says how many go, and asks first", async () => {
+  const world = cliWorld();
+  await (await openFilled(world.data)).close();
+  const prune = [process.execPath, MAIN, "prune", "--older-than", "30d"];
+  const [no, yes, unasked] = [await typed(prune, "n"), await typed(prune, "y"), await typed([...prune, "-y"], "")];
+  expect(no).toMatchObject({
+    code: 1,
+    text: expect.stringMatching(/Remove 1 task for good\?[\s\S]*Nothing was removed/),
+  });
+  expect(yes).toMatchObject({ code: 0, text: expect.stringContaining("Removed 1 task (") });
+  expect(unasked).toMatchObject({ code: 0, text: expect.not.stringContaining("[y/N]") });
+
+  async function typed(command: string[], answer: string): Promise<{ code: number; text: string }> {
+    let text = "";
+    const data = (terminal: { write(text: string): unknown }, bytes: Uint8Array) => {
+      const isAsked = text.includes("[y/N]");
+      text += Buffer.from(bytes).toString("utf8");
+      if (!isAsked && text.includes("[y/N]")) terminal.write(`${answer}\r`);
+    };
+    const { cwd, env } = { cwd: world.work, env: world.environment };
+    const child = Bun.spawn(command, { cwd, env, terminal: { cols: 100, rows: 24, data } });
+    return { code: await child.exited, text };
   }
 }, 60_000);

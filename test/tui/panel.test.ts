@@ -166,12 +166,35 @@ terminalTest(
     await tui.shows(/At work \(1\)[\s\S]*Ended \(3\)/);
     tui.press("Down", "Up");
     await tui.enter("Enter", /Cancel it/);
-    await choose("Cancel it", /Cancel it +esc[\s\S]*Confirm/);
+    await choose("Cancel it", /Stop this task\? +esc[\s\S]*Confirm/);
     await tui.enter("Enter", /Ended \(4\)/);
     expect((await taskNamed("Fix")).status).toBe("cancelled");
     tui.press("Escape");
     await tui.shows(/▼ Tasks +4 ended/);
     expect(tui.screen()).not.toMatch(/● \d+ task/);
+  },
+  START_MS,
+);
+
+terminalTest(
+  "a task that waits for a runner says why, in its dialog and on the whole screen",
+  async () => {
+    const { id } = await client().launch({
+      description: "Later",
+      prompt: "later",
+      host: "scripted",
+      queue: {},
+      directory: tui.directory,
+    });
+    tui.press("F6");
+    const shown = await tui.shows(/At work \(1\)[\s\S]*No runner is running\. Start one: asyncagents runner/);
+    expect(shown).not.toMatch(/\bagent on scripted/);
+    await tui.enter("Enter", /◌ queued[\s\S]*No runner is running\. Start one[\s\S]*Later +esc/);
+    tui.press("Escape");
+    await tui.hides(/Later +esc/);
+    tui.press("Escape");
+    await tui.hides(/At work/);
+    await client().cancel(id);
   },
   START_MS,
 );

@@ -121,7 +121,7 @@ test("a task is cancelled, launched again, and continued", async () => {
   const panel = follow(api);
   const id = await launched(api, gate("never"), say("x"));
   const live = await panel.task(id, (task) => task.isLive && task.sessionId !== "");
-  expect(actionsOf(live).find(({ title }) => title === "Cancel it")?.confirms).toBe(true);
+  expect(actionsOf(live).find(({ title }) => title === "Cancel it")?.confirms).toBe("Stop this task?");
   await act(api, live, "Cancel it");
   const cancelled = await panel.task(id, (task) => task.status === "cancelled");
   const known = new Set((await api.client.tasks()).tasks.map((task) => task.id));

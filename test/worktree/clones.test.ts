@@ -41,6 +41,14 @@ describe("the address of a remote", () => {
     for (const remote of [...good, "https://me@example.com/b", "/srv/b.git", "file:///srv/b.git"]) {
       expect([remote, remoteProblem(remote)]).toEqual([remote, null]);
     }
+    for (const remote of [
+      "ssh://build_1@[2001:db8::1]:2222/b",
+      "git@[2001:db8::1]:b",
+      "my_host:b",
+      "ssh://Example.com:/b",
+    ]) {
+      expect([remote, remoteProblem(remote)]).toEqual([remote, null]);
+    }
     const bad = [
       "",
       "ext::sh -c touch% /tmp/x",
@@ -50,7 +58,11 @@ describe("the address of a remote", () => {
       "../b.git",
     ];
     const worse = ["ssh://-oProxyCommand=x/b", "git@example.com:-b", "https://me:secret@example.com/b", "/b\n/c", "b"];
-    for (const remote of [...bad, ...worse, "git://example.com/b", "fd::7", "file://host/b", "ssh://"]) {
+    const hosts = ["$(touch x)", "a`b`", "%24(x)", "a;b", "a b", "a%20b", "[a;b]", "[a", "a'b", "a|b", "a:b"];
+    const unusual = hosts.flatMap((host) => [`ssh://${host}/b`, `ssh://git@${host}:22/b`, `git@${host}:b`]);
+    const users = ["ssh://a$b@example.com/b", "ssh://a%24b@example.com/b", "a$b@example.com:b", "-a@example.com:b"];
+    const stranger = [...unusual, ...users].filter((remote) => remote !== "git@a:b:b");
+    for (const remote of [...bad, ...worse, ...stranger, "git://example.com/b", "fd::7", "file://host/b", "ssh://"]) {
       expect([remote, remoteProblem(remote)]).toEqual([remote, expect.any(String)]);
     }
   });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AsyncAgentsError } from "../../src/model/errors.ts";
 import { assertVersion, git, tryGit } from "../../src/worktree/git/git.ts";
+import { inspectRepo } from "../../src/worktree/git/repo.ts";
 import { gitBed, placeOf, refusal, sh } from "./git-bed.ts";
 
 const bed = gitBed();
@@ -118,3 +120,12 @@ describe("git", () => {
       assertVersion(fine);
   });
 });
+
+test("looking for a repository does not wait long for a config that includes a pipe", async () => {
+  const repo = bed.repo();
+  const pipe = join(bed.folder(), "pipe");
+  execFileSync("mkfifo", [pipe]);
+  sh(repo, "config", "include.path", pipe);
+  const refused = await refusal(inspectRepo(repo));
+  expect(refused).toMatchObject({ code: "git_failed", message: expect.stringContaining("is a pipe") });
+}, 30_000);

@@ -12,7 +12,7 @@ import { settlesWithin } from "../../process/deadline.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 import { attemptFolder } from "../../worktree/folder-names.ts";
 import { inspectRepo, tipOf } from "../../worktree/git/repo.ts";
-import { type MadeWorktree, makeWorktrees } from "../../worktree/make.ts";
+import { type MadeWorktree, type MayUse, makeWorktrees } from "../../worktree/make.ts";
 import { removeWorktrees } from "../../worktree/remove.ts";
 import { surprisesOf } from "../../worktree/surprises.ts";
 import { assertRepo, assertSetups } from "../approvals.ts";
@@ -33,6 +33,7 @@ interface Plan {
   item: WorkItem;
   repos: { repo: BoardRepo; targetBranch: string; surprises: string[] }[];
   run: Pick<LaunchRequest, "prompt" | "model" | "limits" | "budget" | "isAgents">;
+  mayUse: MayUse;
 }
 
 /**
@@ -105,7 +106,9 @@ export class AttemptStart {
     const { host, variant } = placeFor(this.#parts, input, call);
     const item = await store.board.workItem(input.task_id);
     if (item === null) throw notFound("task", input.task_id);
-    const repos = await this.#repos(item, input.repos, call);
+    // Its `.git` may have been replaced since it was added, or since it was looked at here.
+    const mayUse: MayUse = (repo) => assertRepo(this.#parts, repo, call);
+    const repos = await this.#repos(item, input.repos, mayUse);
     await assertSetups(
       this.#parts,
       repos.map(({ repo }) => repo),
@@ -128,10 +131,10 @@ export class AttemptStart {
       updatedAt: at,
     };
     const prompt = input.prompt?.trim() ? input.prompt : promptOf(item);
-    return { attempt, item, repos, run: { prompt, ...runChoicesOf(host, input, call) } };
+    return { attempt, item, repos, mayUse, run: { prompt, ...runChoicesOf(host, input, call) } };
   }
 
-  async #repos(item: WorkItem, wanted: Input<"start_task_attempt">["repos"], call: BoardCall): Promise<Plan["repos"]> {
+  async #repos(item: WorkItem, wanted: Input<"start_task_attempt">["repos"], mayUse: MayUse): Promise<Plan["repos"]> {
     const known = await this.#parts.store.board.repos(wanted.map(({ repo_id }) => repo_id));
     const found: Plan["repos"] = [];
     for (const [i, { repo_id, target_branch }] of wanted.entries()) {
@@ -146,8 +149,7 @@ export class AttemptStart {
         throw new AsyncAgentsError("invalid_input", message, { details: { field: `repos[${i}].repo_id` } });
       }
       const inspected = await inspectRepo(repo.path);
-      // Its `.git` may have been replaced since it was added.
-      await assertRepo(this.#parts, inspected, call);
+      await mayUse(inspected);
       await tipOf(inspected.place, target_branch);
       const surprises = await surprisesOf(inspected, target_branch, repo.setup);
       found.push({ repo, targetBranch: target_branch, surprises });
@@ -197,13 +199,14 @@ export class AttemptStart {
     this.#parts.after(pause, () => void recover(), { background: true });
   }
 
-  async #work({ attempt, item, repos, run }: Plan, setup: Setup): Promise<void> {
+  async #work({ attempt, item, repos, mayUse, run }: Plan, setup: Setup): Promise<void> {
     const { store, desk, worktrees, now, newId } = this.#parts;
     const made = await makeWorktrees({
       attemptId: attempt.id,
       base: worktrees,
       name: item.title,
       branchPrefix: BRANCH_PREFIX,
+      mayUse,
       repos: repos.map(({ repo, targetBranch }) => ({
         path: repo.path,
         targetBranch,

@@ -3,6 +3,7 @@
  * worktrees.
  */
 
+import type { Opening } from "../../engine/desk.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import { settlesWithin } from "../../process/deadline.ts";
@@ -95,11 +96,15 @@ async function holdQueue({ store }: BoardParts, { latestSession }: AttemptRecord
   if (head !== null) await store.board.refuseFollowUp(latestSession.id, head.id, STOPPED);
 }
 
-/** The task once it is no longer running. */
-export async function untilStopped({ desk, store }: BoardParts, task: Task): Promise<Task> {
+/** The task once it is no longer running. Whoever stops an attempt could continue it, and may have its host opened. */
+export async function untilStopped(
+  { desk, store }: BoardParts,
+  task: Task,
+  opening: Opening = { mayOpen: true },
+): Promise<Task> {
   if (!isLive(task.status)) return task;
   try {
-    return await desk.cancel(task);
+    return await desk.cancel(task, opening);
   } catch (thrown) {
     // The task ended by itself in the meantime.
     if (AsyncAgentsError.isInstance(thrown) && thrown.code === "task_not_live")

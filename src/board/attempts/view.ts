@@ -7,10 +7,12 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import { endsWait, isLive, type Task } from "../../model/task.ts";
 import { settlesWithin } from "../../process/deadline.ts";
+import { holdsRole } from "../../protocol/call-origin.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 import type { AttemptRecord } from "../../store/board/records.ts";
 import { type Diff, diffOf, mergedDiffOf } from "../../worktree/diff.ts";
 import { worktreeStateOf } from "../../worktree/worktree-state.ts";
+import type { BoardCall } from "../board-call.ts";
 import type { BoardParts } from "../board-context.ts";
 import { executorOf } from "../executors.ts";
 import type { Input } from "../input.ts";
@@ -38,15 +40,15 @@ export async function getAttempt(
   parts: BoardParts,
   start: AttemptStart,
   input: Input<"get_attempt">,
-  signal?: AbortSignal,
+  call: BoardCall,
 ): Promise<View> {
-  await settle(parts, start, input, signal);
+  await settle(parts, start, input, call.signal);
   const { attempt, task } = await findAttempt(parts, input.attempt_id);
   const session = attempt.latestSession;
   const queue = session === null ? null : await parts.store.board.queue(session.id);
   const [repos, log] = await Promise.all([
     Promise.all(attempt.repos.map(repoView)),
-    logOf(parts, attempt, task, input.log_cursor ?? null),
+    logOf(parts, { attempt, task, cursor: input.log_cursor ?? null }, call),
   ]);
   return {
     attempt_id: attempt.id,
@@ -119,11 +121,10 @@ async function changesOf(
 
 async function logOf(
   parts: BoardParts,
-  attempt: AttemptRecord,
-  task: Task | null,
-  cursor: string | null,
+  { attempt, task, cursor }: { attempt: AttemptRecord; task: Task | null; cursor: string | null },
+  call: BoardCall,
 ): Promise<Log> {
-  const engine = task === null ? null : await engineFor(parts, attempt, task);
+  const engine = task === null ? null : await engineFor(parts, attempt, task, call);
   if (task === null || engine === null) return { log: [], log_cursor: cursor };
   const read = async (before: string | null) => {
     const limit = cursor === null ? ENTRIES : MESSAGES;
@@ -147,10 +148,13 @@ async function logOf(
   return { log: fresh.map(entryOf), log_cursor: complete.at(-1)?.id ?? cursor };
 }
 
-/** An engine that can read the conversation; none is started for an attempt whose worktrees are gone. */
-async function engineFor({ desk }: BoardParts, attempt: AttemptRecord, task: Task) {
+/**
+ * An engine that can read the conversation; none is started for an attempt whose worktrees are gone, nor for those who
+ * could not continue it: starting one runs what the configuration of the worktree names.
+ */
+async function engineFor({ desk }: BoardParts, attempt: AttemptRecord, task: Task, { origin }: BoardCall) {
   if (attempt.folder === null) return null;
-  const places = await desk.placesOfMessages(task).catch(() => []);
+  const places = await desk.placesOfMessages(task, { mayOpen: holdsRole(origin, "launch") }).catch(() => []);
   for (const place of places) if ("engine" in place) return place.engine;
   return null;
 }

@@ -6,9 +6,11 @@ import type { Attempt } from "../../model/board.ts";
 import { partsOfHandle, runHandle } from "../../model/notifications/follower.ts";
 import { isLive, type Run, statusAfter, type Task } from "../../model/task.ts";
 import { asLine } from "../../model/text/foreign-text.ts";
+import { isOwner } from "../../protocol/call-origin.ts";
 import type { OperationOutput } from "../../protocol/operations.ts";
 import type { AttemptStart } from "../attempts/attempt-start.ts";
 import { stopAttempt, untilStopped } from "../attempts/attempts.ts";
+import type { BoardCall } from "../board-call.ts";
 import type { BoardParts } from "../board-context.ts";
 import type { Input } from "../input.ts";
 import { notFound } from "../not-found.ts";
@@ -47,12 +49,15 @@ export async function stopLaunch(
   parts: BoardParts,
   start: AttemptStart,
   { handle }: Input<"stop_launch">,
+  { origin }: BoardCall,
 ): Promise<OperationOutput<"stop_launch">> {
   const { attempt, task, number } = await findLaunch(parts, handle);
   // Later runs are not what was launched by this handle.
   if (task !== null && task.run.number > number) return { handle };
   if (attempt !== null) await stopAttempt(parts, start, { attempt_id: attempt.id });
-  else if (task !== null && isLive(task.status)) await untilStopped(parts, task);
+  else if (task !== null && isLive(task.status)) {
+    await untilStopped(parts, task, { mayOpen: isOwner(origin) });
+  }
   return { handle };
 }
 

@@ -11,6 +11,7 @@ import { settlesWithin } from "../../process/deadline.ts";
 import type { Log } from "../../process/log.ts";
 import { isSameMachine } from "../../process/machine.ts";
 import type { Store } from "../../store/store.ts";
+import type { MayUse } from "../../worktree/make.ts";
 import { taskChanges } from "../../worktree/tasks/task-changes.ts";
 import {
   dropTaskWorktree,
@@ -41,13 +42,16 @@ export class TaskWorktrees {
     this.#context = context;
   }
 
-  /** Makes a worktree from where `directory` is, and launches in it. `id` was never used before. */
+  /**
+   * Makes a worktree from where `directory` is, if that repository may be used, and launches in it. `id` was never used
+   * before.
+   */
   async launch<Launched>(
-    { id, name, directory }: { id: string; name: string; directory: string },
+    { id, ...place }: { id: string; name: string; directory: string; mayUse: MayUse },
     launch: (worktree: TaskWorktree) => Promise<Launched>,
   ): Promise<Launched> {
     const { worktrees } = this.#context;
-    const made = await makeTaskWorktree({ worktrees, id: `task-${id}`, name, directory });
+    const made = await makeTaskWorktree({ worktrees, id: `task-${id}`, ...place });
     try {
       return await launch(made);
     } catch (thrown) {

@@ -3,14 +3,17 @@
  * JSON. What a person is shown leaves a receipt; what a program reads does not.
  */
 import type { Client } from "../../client/client.ts";
+import { budgetId } from "../../model/budgets/budget.ts";
+import { budgetThatStopped } from "../../model/budgets/budget-text.ts";
 import type { WireInboxEntry } from "../../protocol/inbox.ts";
+import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Command, Invocation } from "../command.ts";
 import { DAEMON_STOPPED } from "../connection.ts";
 import { documentOf, eachOf } from "../each-of.ts";
 import { EXIT } from "../exit-codes.ts";
 import { liveEvents } from "../following/live-events.ts";
 import { resolveTask } from "../identifiers.ts";
-import { inboxColumns } from "../inbox/inbox-lines.ts";
+import { inboxColumns, inboxCommands } from "../inbox/inbox-lines.ts";
 import { InboxSession } from "../inbox/inbox-session.ts";
 import { listenToKeys } from "../terminal/keyboard.ts";
 import { isQuit } from "../terminal/scroll-keys.ts";
@@ -42,7 +45,8 @@ export const inboxCommand: Command = {
 export const inboxReadCommand: Command = {
   name: "inbox read",
   summary: "mark how tasks ended as read: they leave the inbox",
-  details: "For failed runs and those that were stopped at a limit. Prints what was marked.",
+  details:
+    "For failed runs and those that were stopped at a limit. Prints what was marked. A budget that is used up stays until it is raised.",
   operands: [{ name: "task", repeated: true, completes: "task" }],
   examples: ["asyncagents inbox read 7KPnYJq", "asyncagents ls --status error -q | xargs asyncagents inbox read"],
   async run(invocation) {
@@ -54,9 +58,21 @@ export const inboxReadCommand: Command = {
       return task;
     });
     if (screen.json) screen.document(documentOf("tasks", result));
+    else for (const line of await stayingBudgets(client, result.values)) screen.hint(line);
     return result.exitCode;
   },
 };
+
+/** What was read may have been stopped by a budget, which only leaves the inbox when it is raised. */
+async function stayingBudgets(client: Client, tasks: readonly BackgroundTask[]): Promise<string[]> {
+  if (tasks.length === 0) return [];
+  const stopping = new Set(tasks.flatMap(({ id, error }) => [budgetId("task", id), budgetThatStopped(error)]));
+  const { entries } = await client.inbox({ limit: LIMIT });
+  const staying = entries.filter((entry) => entry.budgetId !== null && stopping.has(entry.budgetId));
+  return staying.map(
+    (entry) => `Its budget stays in the inbox until it is raised: asyncagents budget set ${entry.budgetId} '$5 2h'`,
+  );
+}
 
 async function fetched({ arguments: given }: Invocation, client: Client) {
   const failedHours = given.count("hours");
@@ -73,10 +89,7 @@ async function listed(invocation: Invocation): Promise<number> {
     for (const line of tableLines(inboxColumns(paint, Date.now()), page.entries, { width, paint })) screen.line(line);
     if (page.isTruncated) screen.hint(`${page.entries.length} of ${page.total} or more`);
   });
-  if (page.entries.length > 0)
-    screen.hint(
-      "asyncagents answer <id> · asyncagents approve <id> · asyncagents inbox read <id> · asyncagents show <id>",
-    );
+  if (page.entries.length > 0) screen.hint(inboxCommands(page.entries));
   if (screen.isTerminal && !screen.json) await leaveReceipts(client, page.entries);
   return EXIT.ok;
 }

@@ -12,7 +12,7 @@ import { EXIT } from "../exit-codes.ts";
 import { resolveTask } from "../identifiers.ts";
 import { fieldLines } from "../terminal/table.ts";
 import { askedHint, taskFields, toldHint } from "../terminal/task-table.ts";
-import { oneLine, shortId } from "../terminal/text.ts";
+import { localTime, oneLine, shortId } from "../terminal/text.ts";
 import { changeLines } from "./audit.ts";
 
 type Field = [string, string];
@@ -85,7 +85,7 @@ function answerFields({ answers = [] }: BackgroundTask): Field[] {
   if (answers.length === 0) return [];
   const lines = answers.map((answer) => {
     const asked = answer.asked === undefined ? "" : ` ← ${oneLine(answer.asked)}`;
-    return oneLine(`${answer.at} ${givenText(answer)}${asked}`);
+    return oneLine(`${localTime(answer.at)} ${givenText(answer)}${asked}`);
   });
   return [["answered", lines.join("\n")]];
 }

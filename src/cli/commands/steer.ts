@@ -114,6 +114,7 @@ export const tellCommand: Command = {
   summary: "notify a task's parent again if that failed",
   operands: [TASK],
   examples: ["asyncagents tell 7KPnYJq"],
+  insteadWithText: 'To tell a running task something: asyncagents steer <task> "text".',
   async run({ arguments: given, connection, screen }) {
     const client = await connection.client();
     const { id } = await resolveTask(client, given.operand(0));

@@ -10,6 +10,7 @@ import type { Backup } from "../../store/sqlite-files/backups.ts";
 import { type PostgresSetting, storeSetting } from "../../store/store-setting.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
+import { warnOfOwnStore } from "../other-store.ts";
 import { assertPerson } from "../person-only.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { ago, quantity } from "../terminal/text.ts";
@@ -19,8 +20,10 @@ const statusCommand: Command = {
   name: "store status",
   summary: "show where the store is, its backups, and whether it was damaged",
   examples: ["asyncagents store status"],
-  async run({ directory, screen, configuration }) {
+  async run(invocation) {
+    const { directory, screen, configuration } = invocation;
     const postgres = storeSetting(configuration().store);
+    warnOfOwnStore(invocation);
     if (postgres !== null) return showPostgres(postgres, screen);
     const { backupsIn, storeFileOf } = await import("../../store/sqlite-files/backups.ts");
     const file = storeFileOf(directory);
@@ -47,8 +50,10 @@ const backupCommand: Command = {
   summary: "make a backup of the store now",
   details: "The daemon makes one a day. The newest seven are kept, in backups/ in the data folder.",
   examples: ["asyncagents store backup"],
-  async run({ directory, screen, configuration }) {
+  async run(invocation) {
+    const { directory, screen, configuration } = invocation;
     refuseOnPostgres(configuration());
+    warnOfOwnStore(invocation);
     const { makeBackup } = await import("../../store/sqlite-files/backups.ts");
     const backup = makeBackup(directory, Date.now());
     screen.show(shown(backup), () => screen.line(`${backup.file}  ${sizeText(backup.bytes)}`));

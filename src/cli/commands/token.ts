@@ -8,10 +8,10 @@ import { type AccessToken, isUsable } from "../../model/access-token.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { ROLES, type Role } from "../../model/role.ts";
 import { type CallOrigin, callerName, FROM_PERSON } from "../../protocol/call-origin.ts";
-import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
+import { openOwnStore } from "../other-store.ts";
 import { assertPerson } from "../person-only.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
 import { ago, shortId } from "../terminal/text.ts";
@@ -21,7 +21,6 @@ const NAME = /^[a-zA-Z0-9][\w.@-]{0,63}$/;
 const AGENT: CallOrigin = { door: "model", depth: null };
 /** What agents cannot: they must not give themselves or others more rights than they have. */
 const CHANGE = "create and revoke tokens";
-const UNITS = { h: 3_600_000, d: 86_400_000 };
 
 const createCommand: Command = {
   name: "token create",
@@ -38,12 +37,13 @@ const createCommand: Command = {
     const { arguments: given, screen } = invocation;
     assertPerson(invocation, CHANGE);
     const now = Date.now();
+    const lifeMs = given.age("expires");
     const token: AccessToken = {
       id: crypto.randomUUID(),
       name: nameOf(given.text("name")),
       role: roleOf(given.text("role")),
       createdAt: now,
-      expiresAt: expiryOf(given.text("expires"), now),
+      expiresAt: lifeMs === undefined ? null : now + lifeMs,
       lastUsedAt: null,
       revokedAt: null,
     };
@@ -111,8 +111,8 @@ function recorded<T>(store: Store, operation: string, { name }: AccessToken, wor
   return new AuditLog({ store, now: Date.now }).record(call, work);
 }
 
-async function withStore<T>({ directory, configuration }: Invocation, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore({ directory, ...configuration().store });
+async function withStore<T>(invocation: Invocation, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openOwnStore(invocation);
   try {
     return await work(store);
   } finally {
@@ -137,16 +137,6 @@ function roleOf(given: string | undefined): Role {
   if (role !== undefined) return role;
   const what = given === undefined ? "--role is required" : `"${given.slice(0, 40)}" is not a role`;
   throw new AsyncAgentsError("invalid_input", `${what}: one of ${ROLES.join(", ")}.`);
-}
-
-function expiryOf(given: string | undefined, now: number): number | null {
-  if (given === undefined) return null;
-  const [, number, unit] = /^([1-9]\d{0,4})(h|d)$/.exec(given) ?? [];
-  if (number !== undefined) return now + Number(number) * UNITS[unit as "h"];
-  throw new AsyncAgentsError(
-    "invalid_input",
-    `--expires takes hours or days, such as 12h or 90d, not "${given.slice(0, 40)}".`,
-  );
 }
 
 /** A name counts before the beginning of an id. */

@@ -11,7 +11,7 @@ export const KIND_WORDS: Record<WireInboxEntry["kind"], string> = {
   blocked: "blocked",
   failed: "failed",
   limit: "at its limit",
-  budget: "used up",
+  budget: "budget",
   conflict: "conflict",
 };
 
@@ -27,15 +27,42 @@ const KEYS: Record<WireInboxEntry["kind"], string> = {
   conflict: "t tell the agent to resolve it",
 };
 
+const CONTINUE = ["inbox read <id>", 'resume <id> "prompt"'];
+
+const COMMANDS: Record<WireInboxEntry["kind"], readonly string[]> = {
+  permission: ["answer <id>"],
+  question: ["answer <id>"],
+  approval: ["approve <id>", "deny <id>"],
+  blocked: ["edit <id> --if-failed run_anyway", "cancel <id>"],
+  failed: CONTINUE,
+  limit: CONTINUE,
+  budget: ["budget set <id> '$5 2h'"],
+  conflict: ['resume <id> "resolve the conflicts"'],
+};
+
 export function inboxColumns(paint: Paint, now: number): Column<WireInboxEntry>[] {
   return [
-    { title: "ID", cell: ({ taskId, approvalId, budgetId }) => budgetId ?? shortId(taskId ?? approvalId ?? "-") },
+    { title: "ID", cell: entryId },
     { title: "NEEDS", cell: ({ kind }) => KIND_WORDS[kind], paint: (text, entry) => painted(text, entry, paint) },
     { title: "SINCE", cell: ({ since }) => shortDuration(now - Date.parse(since)), right: true },
     { title: "AGENT", cell: ({ agent }) => agent ?? "-", least: 7 },
     { title: "TASK", cell: ({ description }) => description, least: 10 },
     { title: "WHAT", cell: ({ text }) => text, least: 20 },
   ];
+}
+
+/** What commands take for it: a task's budget goes by the task. `budget set` takes the others as they are. */
+function entryId({ taskId, approvalId, budgetId }: WireInboxEntry): string {
+  const [, task] = /^task:(.+)$/s.exec(budgetId ?? "") ?? [];
+  return task === undefined ? (budgetId ?? shortId(taskId ?? approvalId ?? "-")) : shortId(task);
+}
+
+/** The commands that help with what is listed, each kind of entry once. */
+export function inboxCommands(entries: readonly WireInboxEntry[]): string {
+  const commands = entries.flatMap(({ kind }) => COMMANDS[kind]);
+  const isTask = entries.some(({ kind }) => kind !== "approval");
+  if (isTask) commands.push("show <id>");
+  return [...new Set(commands)].map((command) => `asyncagents ${command}`).join(" · ");
 }
 
 function painted(text: string, { kind }: WireInboxEntry, paint: Paint): string {

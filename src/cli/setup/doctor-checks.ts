@@ -2,46 +2,25 @@
  * The conditions asyncagents needs to work here, one function per condition, each with its remedy. The checks leave
  * nothing behind: they start no daemon, and create or migrate no folder and no store.
  */
-import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmdirSync, type Stats, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, sep } from "node:path";
 import manifest from "../../../package.json" with { type: "json" };
 import { createClient } from "../../client/client.ts";
-import { type AppliedConfiguration, mistypedVariables } from "../../configuration/configuration.ts";
+import { mistypedVariables } from "../../configuration/configuration.ts";
 import { worktreesFolder } from "../../configuration/sections/worktrees.ts";
-import type { Configuration } from "../../configuration/sections.ts";
-import { findDaemon } from "../../daemon/find-daemon.ts";
-import { troublesIn } from "../../engine/watching/troubles.ts";
+import { type DaemonRecord, findDaemon } from "../../daemon/find-daemon.ts";
 import { AgentTable } from "../../hosts/acp/agents/agent-table.ts";
 import { findOpenCode } from "../../hosts/opencode/program.ts";
-import { livingServers, type ServerRecord } from "../../http/discovery.ts";
-import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
+import { livingServers } from "../../http/discovery.ts";
+import { messageOf } from "../../model/errors.ts";
 import type { HostName } from "../../protocol/executor-names.ts";
-import { SCHEMA_VERSION } from "../../store/migrations/migrations.ts";
-import { missingRight, postgresSummary } from "../../store/postgres/summary.ts";
-import { isDamage } from "../../store/sqlite/failure.ts";
-import { type PostgresSetting, storeSetting } from "../../store/store-setting.ts";
-import { ago, quantity } from "../terminal/text.ts";
+import { ago } from "../terminal/text.ts";
+import { type CheckContext, type Finding, ok, problem, warning } from "./finding.ts";
 import { checkNotifications } from "./notification-check.ts";
 import { programOutput } from "./programs.ts";
+import { checkSameStore, checkStore, checkTroubles, silentDaemon } from "./store-checks.ts";
 import { checkTelemetry } from "./telemetry-check.ts";
-
-export interface Finding {
-  name: string;
-  state: "ok" | "warning" | "problem";
-  says: string;
-  /** What to do; null if nothing is needed. */
-  remedy: string | null;
-}
-
-export interface CheckContext {
-  directory: string;
-  environment: Readonly<Record<string, string | undefined>>;
-  applied: AppliedConfiguration;
-  /** Its values; defaults in place of what is wrong. */
-  configuration: Configuration;
-}
 
 const MIN_BUN = "1.3.14";
 const MIN_GIT = "2.30";
@@ -49,10 +28,6 @@ const MIN_GIT = "2.30";
 const LONGEST_NAME = 255;
 const QUIET = { info: () => {}, error: () => {} };
 const ANSWER_MS = 3000;
-
-const ok = (name: string, says: string): Finding => ({ name, state: "ok", says, remedy: null });
-const warning = (name: string, says: string, remedy: string): Finding => ({ name, state: "warning", says, remedy });
-const problem = (name: string, says: string, remedy: string): Finding => ({ name, state: "problem", says, remedy });
 
 export const CHECKS: readonly ((context: CheckContext) => Promise<Finding | Finding[]>)[] = [
   async () => ok("asyncagents", manifest.version),
@@ -192,74 +167,6 @@ async function checkSettings({ applied, environment }: CheckContext): Promise<Fi
   return found.length > 0 ? found : [ok(name, isPresent ? file : `${file} (none; the defaults apply)`)];
 }
 
-async function checkStore({ directory, applied, configuration }: CheckContext): Promise<Finding> {
-  if (applied.problems.length > 0) return warning("store", "not checked", "Correct the settings first.");
-  try {
-    const postgres = storeSetting(configuration.store);
-    if (postgres !== null) return await checkPostgres(postgres);
-  } catch (thrown) {
-    return problem(
-      "store",
-      messageOf(thrown),
-      "Set ASYNCAGENTS_STORE, or store.address in asyncagents.json, to a database that can be used.",
-    );
-  }
-  return checkSqlite(directory);
-}
-
-async function checkPostgres(postgres: PostgresSetting): Promise<Finding> {
-  const summary = await postgresSummary(postgres);
-  const { shown } = postgres;
-  if (summary !== null) return checkVersion(`${shown}, `, summary.schemaVersion, summary.tasks);
-  const lacking = await missingRight(postgres);
-  return lacking === null
-    ? ok("store", `${shown}, none yet (created at first use)`)
-    : problem("store", `${shown}, none yet, and its user may not create it`, `Have an administrator run: ${lacking}`);
-}
-
-function checkVersion(where: string, version: number, tasks: number): Finding {
-  const says = `${where}schema ${version}, ${quantity(tasks, "task")}`;
-  if (version > SCHEMA_VERSION)
-    return problem("store", `${says}; this version supports ${SCHEMA_VERSION}`, "Upgrade asyncagents.");
-  return ok("store", version < SCHEMA_VERSION ? `${says}; upgraded to ${SCHEMA_VERSION} at the next start` : says);
-}
-
-async function checkSqlite(directory: string): Promise<Finding> {
-  const file = join(directory, "asyncagents.db");
-  if (!existsSync(file)) return ok("store", "none yet (created at first use)");
-  try {
-    const database = new Database(file, { readonly: true });
-    try {
-      const row = database.query("select value from meta where key = 'schema_version'").get() as {
-        value: string;
-      } | null;
-      const tasks = (database.query("select count(*) as count from tasks").get() as { count: number }).count;
-      return checkVersion("", Number(row?.value ?? 0), tasks);
-    } finally {
-      database.close();
-    }
-  } catch (thrown) {
-    return problem("store", `does not open: ${messageOf(thrown)}`, storeRemedy(thrown, directory));
-  }
-}
-
-function storeRemedy(thrown: unknown, directory: string): string {
-  if (troublesIn(directory).some(({ kind }) => kind === "disk_full")) {
-    return "Free some space first: on a full disk even an intact store may not open.";
-  }
-  if (!isDamage(thrown)) return `Check that you may read and write ${directory} and the files in it.`;
-  return "It is damaged. Run: asyncagents down && asyncagents up. What can be read is recovered at the start, and the damaged file is kept.";
-}
-
-async function checkTroubles({ directory, configuration }: CheckContext): Promise<Finding[]> {
-  if (configuration.store.address !== undefined) return [];
-  return troublesIn(directory).map(({ kind, message }) =>
-    kind === "disk_full"
-      ? problem("disk", message, "Free some space on that disk.")
-      : problem("store", message, "asyncagents store status shows the backups."),
-  );
-}
-
 async function checkDashboard(): Promise<Finding> {
   if (existsSync(new URL("../../../dashboard/dist/index.html", import.meta.url))) return ok("dashboard", "built");
   return warning(
@@ -269,27 +176,25 @@ async function checkDashboard(): Promise<Finding> {
   );
 }
 
-async function checkDaemon({ directory }: CheckContext): Promise<Finding[]> {
+async function checkDaemon(context: CheckContext): Promise<Finding[]> {
+  const { directory } = context;
   const daemon = findDaemon(directory);
   const others = livingServers(directory).filter(({ kind }) => kind !== "daemon");
-  const found = [daemon ? await answering(daemon) : ok("daemon", "not running (starts when a command needs it)")];
+  const found = daemon
+    ? [await answering(daemon, context), ...checkSameStore(daemon, context)]
+    : [ok("daemon", "not running (starts when a command needs it)")];
   if (others.length > 0) {
     found.push(ok("other servers", others.map(({ pid, url }) => `${url} (OpenCode, pid ${pid})`).join(", ")));
   }
   return found;
 }
 
-async function answering(daemon: ServerRecord): Promise<Finding> {
-  const restart = "asyncagents down --force && asyncagents up";
+async function answering(daemon: DaemonRecord, { configuration }: CheckContext): Promise<Finding> {
   const says = `${daemon.url}, pid ${daemon.pid}, version ${daemon.version}, started ${ago(daemon.startedAt, Date.now())}`;
   try {
     await createClient({ url: daemon.url }).health(AbortSignal.timeout(ANSWER_MS));
   } catch (thrown) {
-    // It waits for its database, and so do its agents: a restart would interrupt them.
-    if (AsyncAgentsError.isInstance(thrown) && thrown.code === "store_unavailable") {
-      return problem("daemon", `${says}, waits for its store`, "Do not restart it: it goes on when the store is back.");
-    }
-    return problem("daemon", `${says}, does not answer: ${messageOf(thrown)}`, restart);
+    return await silentDaemon(daemon, says, thrown, configuration);
   }
   if (daemon.version === manifest.version) return ok("daemon", says);
   return warning("daemon", `${says}; this command is ${manifest.version}`, "asyncagents down && asyncagents up");

@@ -3,7 +3,7 @@ import { createClient } from "../../client/client.ts";
 import { findDaemon } from "../../daemon/find-daemon.ts";
 import { openChannels } from "../../engine/notifications/channels/open-channels.ts";
 import { quantity } from "../terminal/text.ts";
-import type { CheckContext, Finding } from "./doctor-checks.ts";
+import type { CheckContext, Finding } from "./finding.ts";
 
 const NAME = "notifications";
 const ANSWER_MS = 3000;

@@ -8,10 +8,16 @@ import { z } from "zod";
 import { messageOf } from "../../model/errors.ts";
 import { claimsIn } from "../../model/notifications/follower.ts";
 
-/** `taken`: the program has it, and its model has not read it yet. */
-export type ClaimState = "read" | "taken";
+/**
+ * `taken`: the program has it, and its model has not read it yet. `dropped`: it left the queue, and the model did not
+ * get it, for example because a person stopped all agents.
+ */
+export type ClaimState = "read" | "taken" | "dropped";
 
-/** What a hook tells is in the transcript in less than this, or it ended before it told it. */
+/**
+ * What a hook tells is in the transcript in less than this, or it ended before it told it. So is what leaves the queue
+ * for the conversation.
+ */
 const LOST_MS = 30_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 const CHUNK = 1024 * 1024;
@@ -23,6 +29,7 @@ const NEW_LINE = 10;
 const lineSchema = z.looseObject({
   type: z.string(),
   operation: z.string().optional(),
+  timestamp: z.string().optional(),
   content: z.unknown().optional(),
   message: z.looseObject({ content: z.unknown() }).optional(),
   attachment: z.looseObject({ type: z.string(), prompt: z.unknown().optional() }).optional(),
@@ -36,7 +43,8 @@ export function verdictOn(
   { isGone, sinceMs }: { isGone: boolean; sinceMs: number },
 ): "read" | "lost" | "open" {
   if (state === "read") return "read";
-  return isGone || (state === undefined && sinceMs >= LOST_MS) ? "lost" : "open";
+  const isLost = state === "dropped" || (state === undefined && sinceMs >= LOST_MS);
+  return isGone || isLost ? "lost" : "open";
 }
 
 /** Those of the claims that are in the transcript; none if there is no such file. */
@@ -46,6 +54,7 @@ export async function claimsOfSession(path: string, claims: readonly string[]): 
   for await (const line of linesFromEnd(path)) {
     if (!marks.some((mark) => line.includes(mark))) continue;
     for (const [claim, state] of claimsOfLine(line.toString("utf8"))) {
+      // The newest line about the queue counts, and none of them once it was read.
       if (claims.includes(claim) && found.get(claim) !== "read") found.set(claim, state);
     }
   }
@@ -55,9 +64,11 @@ export async function claimsOfSession(path: string, claims: readonly string[]): 
 function claimsOfLine(text: string): [string, ClaimState][] {
   const line = lineSchema.safeParse(parsed(text)).data;
   if (line === undefined) return [];
-  const { type, operation, content, message, attachment } = line;
-  const isQueued = type === "queue-operation" && operation === "enqueue";
-  if (isQueued) return claimsIn(textOf(content)).map((claim) => [claim, "taken"]);
+  const { type, operation, content, message, attachment, timestamp = "" } = line;
+  if (type === "queue-operation") {
+    const isDropped = operation === "remove" && Date.parse(timestamp) <= Date.now() - LOST_MS;
+    return claimsIn(textOf(content)).map((claim) => [claim, isDropped ? "dropped" : "taken"]);
+  }
   const told =
     type === "user" ? message?.content : attachment?.type === "queued_command" ? attachment.prompt : undefined;
   return claimsIn(textOf(told)).map((claim) => [claim, "read"]);

@@ -5,7 +5,7 @@
 import { findDaemon } from "../../daemon/find-daemon.ts";
 import { loadSetup } from "../../engine/telemetry/setup-module.ts";
 import { messageOf } from "../../model/errors.ts";
-import type { CheckContext, Finding } from "./doctor-checks.ts";
+import type { CheckContext, Finding } from "./finding.ts";
 
 const CORRECT = "Correct it, then: asyncagents restart. Tasks work without it.";
 

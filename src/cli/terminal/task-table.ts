@@ -5,7 +5,7 @@ import { changesText } from "../../model/text/task-changes.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Paint } from "./paint.ts";
 import type { Column } from "./table.ts";
-import { longDuration, momentText, oneLine, quantity, shortDuration, shortId } from "./text.ts";
+import { localTime, longDuration, momentText, oneLine, quantity, shortDuration, shortId } from "./text.ts";
 
 const MARKS: Record<BackgroundTask["status"], string> = {
   running: "●",
@@ -166,7 +166,7 @@ function toldText({ notice, parentSessionID }: BackgroundTask): string | null {
   if (notice.state === "delivered") return parentSessionID === null ? `yes, ${oneLine(notice.to ?? "-")}` : "yes";
   const why = notice.reason === null ? "" : `: ${oneLine(notice.reason)}`;
   if (notice.state === "dropped") return `no, dropped${why}`;
-  const next = notice.nextTryAt === null ? "" : `; next try ${notice.nextTryAt}`;
+  const next = notice.nextTryAt === null ? "" : `; next try ${localTime(notice.nextTryAt)}`;
   return `not yet, ${quantity(notice.attempts, "attempt")}${why}${next}`;
 }
 
@@ -215,7 +215,7 @@ export function taskFields(
     ["directory", task.directory],
     ...placeFields(task, names),
     ...triedField(task),
-    ["started", `${task.startedAt} (${shortDuration(now - Date.parse(task.startedAt))} ago)`],
+    ["started", `${localTime(task.startedAt)} (${shortDuration(now - Date.parse(task.startedAt))} ago)`],
     ...durationFields(task, now),
     [
       "tools",

@@ -67,6 +67,16 @@ export function momentText(time: string, now: number): string {
   return `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())} ${clock}`;
 }
 
+/** `2026-11-19 02:10:05 +01:00` on this machine's clock. */
+export function localTime(time: string): string {
+  const two = (number: number) => String(Math.floor(number)).padStart(2, "0");
+  const moment = new Date(time);
+  const ahead = -moment.getTimezoneOffset();
+  const zone = `${ahead < 0 ? "-" : "+"}${two(Math.abs(ahead) / 60)}:${two(Math.abs(ahead) % 60)}`;
+  const day = `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
+  return `${day} ${moment.toTimeString().slice(0, 8)} ${zone}`;
+}
+
 /** How long ago an ISO time was. */
 export function ago(time: string, now: number): string {
   return `${shortDuration(now - Date.parse(time))} ago`;

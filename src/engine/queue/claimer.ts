@@ -12,6 +12,7 @@ import type { ClaimedRun, ClaimRequest, HostFolder, QueueLimits } from "../../st
 import type { RunnerLack } from "../../store/runners/records.ts";
 import type { FeedEntry, Store } from "../../store/store.ts";
 import type { Engine } from "../engine.ts";
+import { moved } from "./moved-folder.ts";
 
 const LEASE_MS = 60_000;
 const POLL_MS = 5_000;
@@ -78,6 +79,7 @@ export class Claimer {
   /** Whether the queue may hold something for this runner. */
   #mayWait = true;
   #stopListening: (() => void) | null = null;
+  #isStopped = false;
   #cancelTimers: (() => void)[] = [];
 
   constructor(context: ClaimerContext) {
@@ -114,17 +116,18 @@ export class Claimer {
     return [...this.#resting.values()].map(({ kind, name, reason }) => ({ kind, name, reason }));
   }
 
-  /** Claims nothing more. What was claimed still begins. */
-  drain(): void {
+  /** Claims nothing more. What was claimed still begins: once this resolves, `load` has all of it. */
+  async drain(): Promise<void> {
     this.#stopListening?.();
     this.#stopListening = null;
+    await this.#looks.idle();
   }
 
-  /** Also stops extending claims. Resolves when nothing is being claimed. */
+  /** Also stops extending claims, and gives back what it still gets. Resolves when nothing is being claimed. */
   async stop(): Promise<void> {
-    this.drain();
+    this.#isStopped = true;
     for (const cancel of this.#cancelTimers.splice(0)) cancel();
-    await this.#looks.idle();
+    await this.drain();
   }
 
   get #isDraining(): boolean {
@@ -188,6 +191,7 @@ export class Claimer {
     const claim = { runner, hosts, labels, machine, folders, withoutRemotes, limits, count, leaseMs, at: now() };
     const runs = await store.queue.claim(claim);
     this.#mayWait = runs.length === count || Object.keys(limits).length > 0;
+    if (this.#isStopped) return this.#giveBack(runs);
     for (const run of runs) {
       this.#beginning.add(run);
       void this.#begin(run).finally(() => {
@@ -212,6 +216,8 @@ export class Claimer {
         await this.#leave(claimed, { kind: "host", name: host, reason }, HOST_REST_MS);
         return;
       }
+      // The host is opened by the real path, which may not be what was looked at any more.
+      if (folder.clone === null && engine.instance.directory !== folder.directory) throw moved(folder.directory);
       await engine.launchClaimed(claimed, folder.clone);
     } catch (thrown) {
       const isLost = AsyncAgentsError.isInstance(thrown) && thrown.code === "task_not_live";
@@ -232,31 +238,32 @@ export class Claimer {
 
   /** Gives a claim back, and does not try the same again for a while. */
   async #leave(claimed: ClaimedRun, lack: RunnerLack, restMs: number): Promise<void> {
-    const { store, offer, monotonic } = this.#context;
+    const { offer, monotonic } = this.#context;
     const key = `${lack.kind} ${lack.name}`;
     this.#resting.delete(key);
     this.#resting.set(key, { ...lack, reason: lack.reason.slice(0, MAX_REASON), until: monotonic() + restMs });
     const oldest = this.#resting.keys().next().value;
     if (this.#resting.size > MOST_RESTING && oldest !== undefined) this.#resting.delete(oldest);
-    const trouble = `${offer.name}: ${lack.reason}`.slice(0, MAX_REASON);
-    await store.queue.release(claimed, trouble).catch((thrown: unknown) => {
-      const error = messageOf(thrown);
-      this.#context.log.error("a claim could not be given back; it runs out", { task: claimed.taskId, error });
-    });
+    await this.#giveBack([claimed], `${offer.name}: ${lack.reason}`.slice(0, MAX_REASON));
+  }
+
+  async #giveBack(runs: readonly ClaimedRun[], trouble?: string): Promise<void> {
+    const { store, log } = this.#context;
+    for (const claimed of runs) {
+      await store.queue.release(claimed, trouble).catch((thrown: unknown) => {
+        const error = messageOf(thrown);
+        log.error("a claim could not be given back; it runs out", { task: claimed.taskId, error });
+      });
+    }
   }
 
   /** Nothing was prompted, and no other runner would do better. */
   async #fail(claimed: ClaimedRun, error: string): Promise<void> {
-    const { store, now, log } = this.#context;
-    const { taskId, fence, task } = claimed;
-    const event = { type: "run.failed", at: now(), run: task.run.number, error, progress: null } as const;
     try {
-      await store.write(async (transaction) => {
-        await transaction.begin({ taskId, fence });
-        return transaction.apply(taskId, event);
-      });
+      await failClaimed(this.#context, claimed, error);
     } catch (thrown) {
-      log.error("the end of a run could not be stored; its claim runs out", { task: taskId, error: messageOf(thrown) });
+      const details = { task: claimed.taskId, error: messageOf(thrown) };
+      this.#context.log.error("the end of a run could not be stored; its claim runs out", details);
     }
   }
 
@@ -269,6 +276,19 @@ export class Claimer {
       log.error("claims could not be extended; it is tried again", { error: messageOf(thrown) });
     }
   }
+}
+
+/** Ends a claimed run that was not begun. */
+export async function failClaimed(
+  { store, now }: Pick<ClaimerContext, "store" | "now">,
+  { taskId, fence, task }: ClaimedRun,
+  error: string,
+): Promise<void> {
+  const event = { type: "run.failed", at: now(), run: task.run.number, error, progress: null } as const;
+  await store.write(async (transaction) => {
+    await transaction.begin({ taskId, fence });
+    return transaction.apply(taskId, event);
+  });
 }
 
 /** The claim runs out, and whoever claims the run next decides. */

@@ -44,8 +44,9 @@ function nobody(run: WaitingRun, all: readonly FleetRunner[], hasOthers: boolean
   if (run.machine === null || !hasOthers) return `No runner is running. ${start(run)}`;
   const known = all.find(({ machine }) => machine === run.machine);
   const place = known ? `${known.hostname} (${run.machine})` : run.machine;
-  const why = run.bound === null ? "" : `: ${run.bound}`;
-  return `Only a runner on the machine ${place} can do it, and none is running there${why}. ${start(run, " there")}`;
+  const only = `Only a runner on the machine ${place} can do it`;
+  const state = run.bound === null ? ", and none is running there." : `: ${run.bound}. None is running there.`;
+  return `${only}${state} ${start(run, " there")}`;
 }
 
 function lacking(run: WaitingRun, able: readonly FleetRunner[]): string {

@@ -7,7 +7,8 @@
 import { questionsText } from "../../model/questions.ts";
 import type { AskedTool } from "../../model/request-policy.ts";
 import { type HostEvent, type OpenRequest, type Reply, replyWord } from "../host.ts";
-import { permissionSubjects, permissionText } from "./permission-text.ts";
+import { tooLongToShow } from "../permission-input.ts";
+import { permissionText, permissionTool } from "./permission-text.ts";
 import { type AcpElicitation, type AcpField, type AcpPermission, recordOf } from "./wire.ts";
 
 interface Asked extends OpenRequest {
@@ -31,8 +32,7 @@ export interface AskingRun {
 
 /** What one session may ask at the same time; more are cancelled unasked. */
 const MOST_OPEN = 50;
-/** What people are shown. A permission is never cut, since they allow all of it: a longer one is cancelled unasked. */
-const PERMISSION_CHARS = 32_000;
+/** What people are shown of a question. */
 const QUESTION_CHARS = 8_000;
 
 /** The answer to a request that nobody decides. */
@@ -76,7 +76,7 @@ export class AcpRequests {
     const questions = run.asksInPermissions ? questionsOf(asked) : null;
     const name = run.toolName(asked.toolCall);
     const text = questions ? questionsText(questions) : permissionText(asked, name);
-    const about = questions ? {} : { tool: { name, subjects: permissionSubjects(asked, run.directory) } };
+    const about = questions ? {} : { tool: permissionTool(asked, name, run.directory) };
     const callId = asked.toolCall.toolCallId ?? null;
     const reply = await this.#ask(
       run,
@@ -110,12 +110,11 @@ export class AcpRequests {
   }
 
   /** Why people cannot be asked; null if they can. */
-  #obstacle(sessionId: string, asks: Reply["kind"], { length }: string): string | null {
+  #obstacle(sessionId: string, asks: Reply["kind"], text: string): string | null {
     const open = [...this.#open.values()].filter((each) => each.sessionId === sessionId);
     if (open.length >= MOST_OPEN) return `${MOST_OPEN} other requests of this session wait for an answer`;
-    if (asks === "question" || length <= PERMISSION_CHARS) return null;
-    const [is, most] = [length, PERMISSION_CHARS].map((count) => count.toLocaleString("en"));
-    return `its text has ${is} characters, and ${most} can be shown. Tell the agent to do it in smaller steps`;
+    const isTooLong = asks === "question" ? null : tooLongToShow(text);
+    return isTooLong && `${isTooLong}. Tell the agent to do it in smaller steps`;
   }
 
   async #ask(

@@ -149,9 +149,10 @@ export class AcpRun implements AskingRun {
   async reject(message: string | null): Promise<void> {
     if (message === null) this.#isRefused = true;
     else this.#words = message;
+    // First: an agent that reads nothing keeps the cancel waiting.
+    this.#killLater();
     await this.#connection?.cancel(this.#agentSession);
     this.#context.requests.withdraw(this.sessionId);
-    this.#killLater();
   }
 
   toolName(asked: AcpPermission["toolCall"]): string {

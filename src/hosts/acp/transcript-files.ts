@@ -133,7 +133,7 @@ export class TranscriptFiles {
       const lines = writing.pending.slice();
       if (lines.length === 0 && !isSynced) return;
       try {
-        // A failed write may have left part of a line: every write starts on a line of its own.
+        // A process that died may have left part of a line: every write starts on a line of its own.
         await appendTo(this.#session(sessionId), `\n${lines.join("")}`, isSynced);
         writing.pending.splice(0, lines.length);
       } catch {
@@ -161,12 +161,18 @@ function linesIn(text: string | null, pending: readonly string[]): TranscriptLin
   return [...text.split("\n"), ...pending].flatMap((line) => lineIn(line.trim()));
 }
 
-/** Never creates the file: it may have been deleted. */
+/** All of it, or nothing: it is written again. Never creates the file: it may have been deleted. */
 async function appendTo(path: string, text: string, isSynced: boolean): Promise<void> {
   const file = await open(path, constants.O_WRONLY | constants.O_APPEND);
   try {
-    await file.writeFile(text);
-    if (isSynced) await file.sync();
+    const { size } = await file.stat();
+    try {
+      await file.writeFile(text);
+      if (isSynced) await file.sync();
+    } catch (thrown) {
+      await file.truncate(size).catch(ignore);
+      throw thrown;
+    }
   } finally {
     await file.close();
   }

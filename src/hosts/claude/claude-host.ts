@@ -92,7 +92,7 @@ class ClaudeDriver implements ClaudeHost {
   readonly #ledger: ClaudeLedger;
   readonly #listeners = new HostListeners();
   readonly #work = new Map<string, ClaudeWork>();
-  readonly #requests = new ClaudeRequests((event) => this.#listeners.emit(event));
+  readonly #requests: ClaudeRequests;
   #knownAgents: AgentInfo[] | null = null;
   #agentsAt = Number.NEGATIVE_INFINITY;
   #asking: Promise<AgentInfo[]> | null = null;
@@ -105,6 +105,7 @@ class ClaudeDriver implements ClaudeHost {
     }
     this.#options = options;
     this.#ledger = new ClaudeLedger(options.folder);
+    this.#requests = new ClaudeRequests((event) => this.#listeners.emit(event), options.directory);
   }
 
   async start(input: StartInput): Promise<string> {

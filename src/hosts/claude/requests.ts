@@ -1,10 +1,13 @@
 /**
  * Requests of agents that a person must answer: permissions, and questions of their own. Invariant: an agent waits
- * until someone answers or its run ends; nothing is answered on a person's behalf. Callers decide who may answer.
+ * until someone answers or its run ends; nothing is answered on a person's behalf, but what is too long to be shown is
+ * refused. Callers decide who may answer.
  */
 import type { SdkPermissionUpdate } from "../../claude/sdk.ts";
 import { questionsText } from "../../model/questions.ts";
 import { type HostEvent, type OpenRequest, type Reply, replyWord } from "../host.ts";
+import { tooLongToShow } from "../permission-input.ts";
+import { permissionText, permissionTool } from "./permission-text.ts";
 
 /** The SDK's form of an answer. */
 type PermissionAnswer =
@@ -14,6 +17,7 @@ type PermissionAnswer =
 export interface AskingContext {
   signal: AbortSignal;
   toolUseID: string;
+  /** Claude's words for it, which may leave out some of it. */
   title?: string;
   /** Rules that would have allowed it. */
   suggestions?: SdkPermissionUpdate[];
@@ -27,12 +31,15 @@ const QUESTION_TOOL = "AskUserQuestion";
 
 export class ClaudeRequests {
   readonly #emit: (event: HostEvent) => void;
+  /** Where the agents work. */
+  readonly #directory: string;
   readonly #open = new Map<string, Asked>();
   /** Sessions whose run was ended by a rejection. */
   readonly #refused = new Set<string>();
 
-  constructor(emit: (event: HostEvent) => void) {
+  constructor(emit: (event: HostEvent) => void, directory: string) {
     this.#emit = emit;
+    this.#directory = directory;
   }
 
   open(): OpenRequest[] {
@@ -64,9 +71,14 @@ export class ClaudeRequests {
     const text =
       asks === "question"
         ? questionsText(questionsIn(input)) || "a question"
-        : (context.title ?? `${tool} ${JSON.stringify(input)}`);
+        : permissionText(tool, input, context.title ?? tool);
+    const isTooLong = asks === "question" ? null : tooLongToShow(text);
+    if (isTooLong !== null) {
+      const message = `Refused, and nobody was asked: ${isTooLong}. Do it in smaller steps.`;
+      return { behavior: "deny", message, interrupt: false };
+    }
     const above = runOf(sessionId) === sessionId ? [] : [runOf(sessionId)];
-    const about = asks === "permission" ? { tool: { name: tool, subjects: subjectsOf(tool, input) } } : {};
+    const about = asks === "permission" ? { tool: await permissionTool(tool, input, this.#directory) } : {};
     const reply = await new Promise<Reply | null>((settle) => {
       this.#open.set(requestId, { sessionId, above, requestId, asks, text, ...about, settle });
       signal.addEventListener("abort", () => settle(null), { once: true });
@@ -81,32 +93,6 @@ export class ClaudeRequests {
     if (reply && said === null) this.#refused.add(runOf(sessionId));
     return { behavior: "deny", message: said ?? "refused by a person", interrupt: said === null };
   }
-}
-
-/** Where Claude Code's own tools say what they want to run, change or open. Their other fields say how. */
-const SUBJECT_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  Bash: ["command"],
-  Read: ["file_path"],
-  Write: ["file_path"],
-  Edit: ["file_path"],
-  MultiEdit: ["file_path"],
-  NotebookEdit: ["notebook_path"],
-  Glob: ["path", "pattern"],
-  Grep: ["path", "glob"],
-  LS: ["path"],
-  WebFetch: ["url"],
-  WebSearch: ["query"],
-};
-
-/**
- * What the tool wants to run, change or open: all of it, since a rule that allows must fit everything. Of a tool whose
- * fields nobody knows here, such as one of an MCP server, any field may say it.
- */
-function subjectsOf(tool: string, input: Record<string, unknown>): string[] {
-  const fields = Object.hasOwn(SUBJECT_FIELDS, tool) ? SUBJECT_FIELDS[tool] : Object.keys(input);
-  const values = (fields ?? []).map((field) => input[field]).filter((value) => value !== undefined && value !== null);
-  const subjects = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
-  return subjects.length > 0 ? subjects : [JSON.stringify(input)];
 }
 
 /** If an agent inside the session asked, the run is that of the session. */

@@ -5,6 +5,7 @@
  */
 import type { ReplyWord } from "../../model/answer.ts";
 import { questionsText } from "../../model/questions.ts";
+import type { AskedTool } from "../../model/request-policy.ts";
 import type { HostEvent } from "../host.ts";
 import {
   errorText,
@@ -46,7 +47,7 @@ const READERS: Record<string, Reader> = {
     requestId: text(p.id),
     asks: "permission",
     text: `${text(p.permission)}: ${list(p.patterns).map(text).join(", ")}`,
-    tool: { name: text(p.permission), subjects: list(p.patterns).map(text) },
+    tool: askedTool(text(p.permission), list(p.patterns).map(text)),
   }),
   "question.asked": (p) => ({
     type: "session.asked",
@@ -94,6 +95,20 @@ export function readRecord(event: unknown): WireRecord | null {
   const { time, sessionID: owner } = fieldsOf(info);
   if (type !== "message.updated" || typeof owner !== "string" || typeof time !== "object") return null;
   return { kind: "info", info: info as WireInfo };
+}
+
+/** Permissions of OpenCode's own tools that are about files and addresses. */
+const NO_COMMANDS: ReadonlySet<string> = new Set([
+  "read",
+  "edit",
+  "list",
+  "external_directory",
+  "webfetch",
+  "websearch",
+]);
+
+function askedTool(name: string, subjects: string[]): AskedTool {
+  return { name, subjects, ...(NO_COMMANDS.has(name) && { isNoCommand: true }) };
 }
 
 function readStatus(p: Fields): HostEvent | null {

@@ -4,7 +4,7 @@
  * does.
  */
 import { spawn } from "node:child_process";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { within } from "../../process/deadline.ts";
 import { freePort } from "../../process/free-port.ts";
@@ -27,16 +27,25 @@ export interface OpenCodeProcess {
   stop(): Promise<void>;
 }
 
-export async function startOpenCodeProcess(
-  program: string,
-  environment: Record<string, string | undefined>,
-  stopping: AbortSignal,
-): Promise<OpenCodeProcess> {
+export interface OpenCodeStart {
+  program: string;
+  environment: Record<string, string | undefined>;
+  /**
+   * Where it starts; created if missing. OpenCode runs what it finds configured there and in the folders above, for
+   * any request that names no directory: nobody else may be able to write there.
+   */
+  folder: string;
+  stopping: AbortSignal;
+}
+
+export async function startOpenCodeProcess(start: OpenCodeStart): Promise<OpenCodeProcess> {
+  const { program, environment, folder, stopping } = start;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const [mark, password] = [crypto.randomUUID(), crypto.randomUUID()];
   const credentials = { OPENCODE_SERVER_USERNAME: "asyncagents", OPENCODE_SERVER_PASSWORD: password };
   // Not port 0, which OpenCode reads as "4096 if that is free".
   const child = spawn(program, ["serve", "--hostname", "127.0.0.1", "--port", String(await freePort())], {
-    cwd: tmpdir(),
+    cwd: folder,
     env: {
       ...environment,
       // Our plugin inside it must not open a second status API.

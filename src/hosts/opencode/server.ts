@@ -25,6 +25,8 @@ interface OpenCodeServerOptions {
   command?: string;
   /** The complete environment of the program; defaults to that of this process. */
   environment?: Record<string, string | undefined>;
+  /** Where the program starts; nobody else may be able to write there, or above. */
+  folder: string;
   log: {
     info(message: string, details?: Record<string, unknown>): void;
     error(message: string, details?: Record<string, unknown>): void;
@@ -158,7 +160,12 @@ class Server implements OpenCodeServer {
     const missed = () => {
       for (const host of this.#hosts.values()) host.missed();
     };
-    const started = await startOpenCodeProcess(program, this.#environment, this.#stopping.signal);
+    const started = await startOpenCodeProcess({
+      program,
+      environment: this.#environment,
+      folder: this.#options.folder,
+      stopping: this.#stopping.signal,
+    });
     const stream = openCodeStream({
       url: started.url,
       headers: started.headers,

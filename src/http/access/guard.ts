@@ -8,6 +8,8 @@ import type { CallOrigin } from "../../protocol/call-origin.ts";
 export interface Caller {
   /** Null for the user of this machine, who may do everything. */
   token: NonNullable<CallOrigin["token"]> | null;
+  /** True if the caller sent no token at the door to this machine, where programs of the same user may read. */
+  isTokenless?: true;
   /** Whether the caller's token still works; for responses that stay open. Absent if it has none. */
   isWelcome?(): Promise<boolean>;
 }

@@ -13,6 +13,7 @@ const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const OTHER_SITES = new Set(["cross-site", "same-site"]);
 
 const LOCAL: Caller = { token: null };
+const TOKENLESS: Caller = { token: null, isTokenless: true };
 
 interface LocalGuardOptions {
   token: string;
@@ -46,7 +47,7 @@ export class LocalGuard implements Guard {
   }
 
   admitAnyone(): Caller {
-    return LOCAL;
+    return TOKENLESS;
   }
 
   /** Rejects callers that may not read. */
@@ -56,7 +57,8 @@ export class LocalGuard implements Guard {
     if (OTHER_SITES.has(site) && !request.headers.has("origin")) {
       throw refusal("Other pages may not load this. Open the address itself, or use this server's own page.");
     }
-    if (this.#hasToken(request) || this.#isOwnUser(request)) return LOCAL;
+    if (this.#hasToken(request)) return LOCAL;
+    if (this.#isOwnUser(request)) return TOKENLESS;
     const program = "Programs send the token of server.json as `Authorization: Bearer <token>`";
     throw refusal(
       `This server cannot tell that you are its user. ${program}; for the page, use the link that \`asyncagents link\` prints.`,

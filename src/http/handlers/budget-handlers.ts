@@ -1,5 +1,5 @@
 /** The handlers about budgets. Any process answers. Who may not answer the inbox can only lower one, like an agent. */
-import { callerName, holdsRole, isPerson } from "../../protocol/call-origin.ts";
+import { callerName, mayRaiseBudgets } from "../../protocol/call-origin.ts";
 import { limitsOf, wireBudget } from "../wire-budget.ts";
 import type { StatusHandlers } from "./status-handler.ts";
 
@@ -9,9 +9,7 @@ export const budgetHandlers: StatusHandlers<"budgets" | "setBudget"> = {
     return (await desk.budgets({ ...query, id })).map(wireBudget);
   },
   async setBudget({ desk }, { id, input, origin }) {
-    // A used-up budget is in the inbox: to raise it is an answer.
-    const mayRaise = isPerson(origin) && holdsRole(origin, "answer");
-    const change = { limits: limitsOf(input), by: callerName(origin), mayRaise };
+    const change = { limits: limitsOf(input), by: callerName(origin), mayRaise: mayRaiseBudgets(origin) };
     return wireBudget(await desk.setBudget(id, change));
   },
 };

@@ -8,7 +8,7 @@ import { afterOf } from "../../engine/queue/after.ts";
 import { requireBudget } from "../../model/budgets/budget-text.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { isLive, type Task } from "../../model/task.ts";
-import { type CallOrigin, callerName, isOwner, isPerson } from "../../protocol/call-origin.ts";
+import { type CallOrigin, callerName, isOwner, isPerson, mayRaiseBudgets } from "../../protocol/call-origin.ts";
 import type { BackgroundTask, LaunchBody } from "../../protocol/tasks.ts";
 import type { OperationContext } from "../api-context.ts";
 import { wireDetail, wireSteering, wireTask, withQueuePlace } from "../wire.ts";
@@ -16,7 +16,9 @@ import type { RemoteHandlers, StatusCall, StatusHandlers } from "./status-handle
 
 /** Those that the process which is asked performs itself, whoever drives the task. */
 export const ownHandlers: StatusHandlers<"cancel" | "remove" | "attach"> = {
-  cancel: async ({ overview, desk }, { id }) => wireTask(await desk.cancel(await overview.task(id))),
+  async cancel({ overview, desk }, { id, origin }) {
+    return wireTask(await desk.cancel(await overview.task(id), { mayOpen: isOwner(origin) }));
+  },
   async remove({ overview, desk }, { id, origin }) {
     if (!isPerson(origin)) throw new AsyncAgentsError("not_allowed", "Only people can remove a task.");
     return { id, removed: await desk.remove(await overview.task(id)) };
@@ -78,7 +80,8 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
     const place = isOwner(origin) ? { host, directory } : await allowedPlace(context, { host, directory }, origin);
     const after = call.input.after && { after: afterOf(call.input.after, call.input.ifFailed) };
     const budget = call.input.budget === undefined ? {} : { budget: requireBudget(call.input.budget) };
-    const launch = { description, prompt, agent, ...place, batch, ...after, ...budget };
+    const isAgents = !mayRaiseBudgets(origin);
+    const launch = { description, prompt, agent, ...place, batch, ...after, ...budget, isAgents };
     if (call.input.worktree === true) return launchInWorktree(context, call, launch);
     if (call.input.queue !== undefined) {
       const { task } = await queueTask(desk, queuedLaunch(launch, call.input), origin);
@@ -107,7 +110,7 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
   async tell({ overview, desk, remote }, call) {
     const task = await overview.task(call.id);
     if (!(await desk.tellClient(task))) {
-      const place = await desk.placeOfTelling(task);
+      const place = await desk.placeOfTelling(task, { mayOpen: isOwner(call.origin) });
       if ("instance" in place) return remote.call(place.instance, "tell", call);
       await place.engine.tellAgain(task);
     }
@@ -125,10 +128,11 @@ export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tel
 
 /** By a process that opens hosts itself: this one, or else the daemon. */
 async function launchInWorktree(
-  { desk, remote, taskWorktrees }: OperationContext,
+  context: OperationContext,
   call: StatusCall<"launch">,
   { host, directory, ...launch }: Parameters<typeof launchTask>[1],
 ): Promise<BackgroundTask> {
+  const { desk, remote, taskWorktrees } = context;
   if (call.input.queue !== undefined || call.input.after !== undefined || directory === null) {
     const message = "worktree needs the directory of a repository, and excludes queue and after.";
     throw new AsyncAgentsError("invalid_input", message, {
@@ -144,7 +148,8 @@ async function launchInWorktree(
     );
   }
   const place = { id: crypto.randomUUID(), name: launch.description, directory: folderOf(directory) };
-  return taskWorktrees.launch(place, async (worktree) => {
+  const mayUse = (repo: CheckedRepo) => assertRepo(context, repo, "launch", call.origin);
+  return taskWorktrees.launch({ ...place, mayUse }, async (worktree) => {
     const wanted = { ...launch, host: host ?? "opencode", directory: worktree.directory };
     const launched = await launchTask(desk, wanted, async () => null);
     if ("task" in launched) return wireTask(launched.task);
@@ -154,7 +159,7 @@ async function launchInWorktree(
 
 /** A queued task needs a folder, because nobody here serves it. */
 function queuedLaunch(
-  launch: Pick<QueuedLaunch, "description" | "prompt" | "agent" | "batch" | "after" | "budget"> & {
+  launch: Pick<QueuedLaunch, "description" | "prompt" | "agent" | "batch" | "after" | "budget" | "isAgents"> & {
     host: string | null;
     directory: string | null;
   },
@@ -194,6 +199,20 @@ async function allowedPlace(
   }
   const message = "With this token a launch must name its host and its directory: add both, and try again.";
   throw new AsyncAgentsError("invalid_input", message, { details: { parameters: ["host", "directory"] } });
+}
+
+type CheckedRepo = Parameters<NonNullable<OperationContext["assertRepo"]>>[0];
+
+/** A folder that may be used can refer to a repository that may not. */
+async function assertRepo(
+  { assertRepo: assert }: OperationContext,
+  repo: CheckedRepo,
+  operation: string,
+  origin: CallOrigin,
+): Promise<void> {
+  if (isOwner(origin)) return;
+  if (assert === null) throw new AsyncAgentsError("not_allowed", "Only the owner can launch with worktree here.");
+  await assert(repo, operation, origin);
 }
 
 /** Continuing a task lets an agent work in its directory: what holds for a launch there holds for it too. */

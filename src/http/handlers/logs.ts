@@ -6,6 +6,7 @@ import type { LogPage } from "../../board/remote-operations.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import type { Task } from "../../model/task.ts";
+import { isOwner } from "../../protocol/call-origin.ts";
 import type { LogMessage } from "../../protocol/conversations.ts";
 import type { OperationContext } from "../api-context.ts";
 import { wireMessage } from "../wire.ts";
@@ -36,7 +37,7 @@ export async function readLogs(context: OperationContext, call: StatusCall<"logs
 
 async function readLive(context: OperationContext, task: Task, call: StatusCall<"logs">): Promise<LogPage> {
   let failure: unknown = null;
-  for (const place of await context.desk.placesOfMessages(task)) {
+  for (const place of await context.desk.placesOfMessages(task, { mayOpen: isOwner(call.origin) })) {
     try {
       const read =
         "engine" in place ? readHere(place.engine, task.sessionId) : readThere(context, place.instance, call);

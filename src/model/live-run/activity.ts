@@ -5,6 +5,7 @@
 import type { Standing } from "../limits.ts";
 import {
   addProgress,
+  addTokens,
   countTool,
   fullerProgress,
   noProgress,
@@ -13,9 +14,14 @@ import {
   tokenSum,
 } from "../progress.ts";
 import type { Moment } from "./moment.ts";
+import { isRecent, NO_IDS, type RecentIds, withRecent } from "./recent-ids.ts";
 
 /** How many characters of a tool call are compared with those of the one before. */
 const COMPARED = 10_000;
+/** Of so many messages it is kept apart what they use: hosts report it while they are written, and once more. */
+const MOST_MESSAGES = 200;
+/** Of so many sessions it is followed whether they repeat a call. */
+const MOST_SESSIONS = 200;
 /** Beside an open request, a longer silence cannot be told from the wait for its answer. */
 const BESIDE_MS = 60_000;
 
@@ -24,12 +30,16 @@ export interface Activity {
   readonly before: Progress;
   /** The task's totals when the run was last prompted; what it shows since is added to them. */
   readonly base: Progress;
-  readonly calls: ReadonlySet<string>;
-  /** The newest call of each session, and how often it was made in a row. */
+  /** The newest calls, which are counted once, however often they are reported. */
+  readonly calls: RecentIds;
+  /** The newest call of each session, and how often it was made in a row; the session that called last at the end. */
   readonly repeated: ReadonlyMap<string, RepeatedCall>;
+  /** What the newest messages use; the one that was reported last at the end. */
   readonly usage: ReadonlyMap<string, Usage>;
-  /** Messages whose use is part of `base`: it may be reported again. */
-  readonly settled: ReadonlySet<string>;
+  /** What the messages before them used. */
+  readonly older: Progress;
+  /** Messages whose use is part of `base` or `older`: it may be reported again. */
+  readonly settled: RecentIds;
   /** Tool calls, and for a run that was taken over what it had used until then. */
   readonly tools: Progress;
   /** What its newest prompt cost in all, once its host says so: the costs of its messages were estimates. */
@@ -78,10 +88,11 @@ export function noActivity(before: Progress, lastUpdate: number): Activity {
   return {
     before,
     base: before,
-    calls: new Set(),
+    calls: NO_IDS,
     repeated: new Map(),
     usage: new Map(),
-    settled: new Set(),
+    older: noProgress(0),
+    settled: NO_IDS,
     tools: noProgress(0),
     reportedCost: null,
     read: null,
@@ -104,27 +115,61 @@ export function counted(activity: Activity, report: WorkReport, { awake, wall }:
       return seen;
     case "usage.counted": {
       const { messageId, tokens, cost, isUnpriced = false } = report;
-      if (activity.settled.has(messageId)) return seen;
-      return { ...seen, usage: new Map(activity.usage).set(messageId, { tokens, cost, isUnpriced }) };
+      return isRecent(activity.settled, messageId) ? seen : used(seen, messageId, { tokens, cost, isUnpriced });
     }
     case "cost.reported":
       return { ...activity, reportedCost: report.cost };
     case "tool.called":
-      if (activity.calls.has(report.callId)) return { ...seen, tool: report.name };
-      return {
-        ...seen,
-        tool: report.name,
-        calls: new Set(activity.calls).add(report.callId),
-        repeated: new Map(activity.repeated).set(report.sessionId, repeatedCall(activity, report)),
-        tools: countTool(activity.tools, report.name),
-      };
+      return called(
+        { ...seen, tool: report.name, calls: withRecent(activity.calls, [report.callId]) },
+        activity,
+        report,
+      );
   }
 }
 
-function repeatedCall(
-  { repeated }: Activity,
-  { sessionId, callId, name, input }: Extract<WorkReport, { type: "tool.called" }>,
-): RepeatedCall {
+type ToolCalled = Extract<WorkReport, { type: "tool.called" }>;
+
+/** Whether the report is the first of that call. */
+export function isNewCall({ calls }: Activity, { callId }: { callId: string }): boolean {
+  return !isRecent(calls, callId);
+}
+
+function called(seen: Activity, before: Activity, report: ToolCalled): Activity {
+  if (!isNewCall(before, report)) return seen;
+  const repeated = newestLast(before.repeated, report.sessionId, repeatedCall(before, report));
+  const [longestQuiet] = repeated.keys();
+  if (longestQuiet !== undefined && repeated.size > MOST_SESSIONS) repeated.delete(longestQuiet);
+  return { ...seen, repeated, tools: countTool(before.tools, report.name) };
+}
+
+function used(activity: Activity, messageId: string, use: Usage): Activity {
+  const usage = newestLast(activity.usage, messageId, use);
+  const [oldest] = usage;
+  if (oldest === undefined || usage.size <= MOST_MESSAGES) return { ...activity, usage };
+  const [id, before] = oldest;
+  usage.delete(id);
+  const older = withUses(activity.older, [before]);
+  return { ...activity, usage, older, settled: withRecent(activity.settled, [id]) };
+}
+
+function newestLast<Value>(map: ReadonlyMap<string, Value>, key: string, value: Value): Map<string, Value> {
+  const next = new Map(map);
+  next.delete(key);
+  return next.set(key, value);
+}
+
+function withUses(progress: Progress, uses: Iterable<Usage>): Progress {
+  let { tokens, cost, unpriced = 0 } = progress;
+  for (const use of uses) {
+    tokens = addTokens(tokens, use.tokens);
+    cost += use.cost;
+    if (use.isUnpriced) unpriced += tokenSum(use.tokens);
+  }
+  return { ...progress, tokens, cost, ...(unpriced > 0 && { unpriced }) };
+}
+
+function repeatedCall({ repeated }: Activity, { sessionId, callId, name, input }: ToolCalled): RepeatedCall {
   const call = `${name} ${textOf(input) ?? callId}`.slice(0, COMPARED);
   const before = repeated.get(sessionId);
   return { call, tool: name, times: before?.call === call ? before.times + 1 : 1 };
@@ -143,8 +188,9 @@ export function paused(activity: Activity, until: number): Activity {
 
 /** With these totals; what is counted from now on is added to them. */
 export function basedOn(activity: Activity, base: Progress): Activity {
-  const settled = new Set([...activity.settled, ...activity.usage.keys()]);
-  return { ...activity, base, settled, usage: new Map(), tools: noProgress(0), reportedCost: null, read: null };
+  const settled = withRecent(activity.settled, activity.usage.keys());
+  const none = { usage: new Map(), older: noProgress(0), tools: noProgress(0), reportedCost: null, read: null };
+  return { ...activity, base, settled, ...none };
 }
 
 /** How long it has worked in this process. */
@@ -176,18 +222,21 @@ export function standingOf(activity: Activity, { awake }: Moment): Standing | nu
     workedMs: workedMs(activity, awake),
     quietMs: awake - Math.max(acceptedAt ?? 0, seenAt),
     cost: totalsOf(activity).cost - before.cost,
-    repeated: [...repeated.values()].sort((one, other) => other.times - one.times)[0] ?? null,
+    repeated: mostOften(repeated.values()),
     tool,
   };
 }
 
+function mostOften(calls: Iterable<RepeatedCall>): RepeatedCall | null {
+  let most: RepeatedCall | null = null;
+  for (const call of calls) if (most === null || call.times > most.times) most = call;
+  return most;
+}
+
 /** The task's totals so far. */
 export function totalsOf(activity: Activity): Progress {
-  const { base, tools, usage, lastUpdate, reportedCost, read } = activity;
-  let own: Progress = { ...tools, lastUpdate };
-  for (const { tokens, cost, isUnpriced } of usage.values()) {
-    own = addProgress(own, { ...noProgress(0), tokens, cost, ...(isUnpriced && { unpriced: tokenSum(tokens) }) });
-  }
+  const { base, tools, usage, older, lastUpdate, reportedCost, read } = activity;
+  let own = withUses(addProgress({ ...tools, lastUpdate }, older), usage.values());
   if (read !== null) own = fullerProgress(own, read);
   if (reportedCost !== null) {
     const { unpriced: _known, ...rest } = own;

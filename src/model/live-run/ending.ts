@@ -45,10 +45,14 @@ export function stopped(run: LiveRun, { verdict }: StopAttempt, at: Moment): Run
   return end(run, verdict, progressOf(run, at), at);
 }
 
-/** The host could not stop it. A poll tries again where that is still wanted. */
+/**
+ * The host could not stop it, or only its answer was lost. A poll tries again where that is still wanted, and finds out
+ * whether it has ended.
+ */
 export function notStopped(run: LiveRun, attempt: StopAttempt): RunStep {
   const isLatest = run.stopping?.number === attempt.number;
-  return { run: isLatest ? { ...run, stopping: null } : run, effects: [POLL_LATER] };
+  const tried = { ...run, stopping: null, triedStop: attempt.verdict };
+  return { run: isLatest ? tried : run, effects: [POLL_LATER] };
 }
 
 /**

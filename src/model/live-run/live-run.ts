@@ -19,6 +19,7 @@ import {
 } from "../task.ts";
 import { type Activity, noActivity, totalsOf, workedMs } from "./activity.ts";
 import type { Moment } from "./moment.ts";
+import { NO_IDS, type RecentIds } from "./recent-ids.ts";
 import type { Steered } from "./steering.ts";
 import { noSpans, phaseBegan, type WorkSpans } from "./work-spans.ts";
 
@@ -125,8 +126,8 @@ export interface LiveRun {
   readonly retries: { since: number; count: number; reason: string } | null;
   /** What nobody has answered yet, in the order in which it was asked. */
   readonly requests: ReadonlyMap<string, Waiting>;
-  /** A list of open requests that was read too early does not ask these again. */
-  readonly answered: ReadonlySet<string>;
+  /** The newest: a list of open requests that was read too early does not ask these again. */
+  readonly answered: RecentIds;
   /** Requests for which the answer of a written rule is on its way to the host. */
   readonly ruling: ReadonlySet<string>;
   /** The request whose answer is recorded, until the agent shows that it went on. */
@@ -140,6 +141,8 @@ export interface LiveRun {
   /** Somebody wants it cancelled. Stands until the run ends, however often the host fails to stop it. */
   readonly cancelReason: string | null;
   readonly stopping: StopAttempt | null;
+  /** What the last stop was for that the host did not confirm; null if there is none. Perhaps it was obeyed. */
+  readonly triedStop: Verdict | null;
   /** How many stops were attempted. */
   readonly stops: number;
   readonly ending: Ending | null;
@@ -167,7 +170,7 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
     pauses: task.run.pauses,
     retries: null,
     requests: new Map(),
-    answered: new Set(),
+    answered: NO_IDS,
     ruling: new Set(),
     applying: null,
     idleHeardAt: null,
@@ -175,6 +178,7 @@ export function launchedRun(task: Task, limits: Limits): LiveRun {
     isHostDead: false,
     cancelReason: null,
     stopping: null,
+    triedStop: null,
     stops: 0,
     ending: null,
     isSaving: false,

@@ -5,6 +5,7 @@ import { counted, unblocked, type WorkReport, workedBeside } from "./activity.ts
 import { type RunStep, then, unchanged } from "./effects.ts";
 import { type Answered, isWanted, type LiveRun, openRequest, type Waiting } from "./live-run.ts";
 import type { Moment } from "./moment.ts";
+import { isRecent, withRecent } from "./recent-ids.ts";
 
 /** Progress is written at most this often. */
 const SAVE_MS = 500;
@@ -103,7 +104,7 @@ export function ruled(run: LiveRun, request: Waiting, isTaken: boolean, at: Mome
   const { requestId } = request;
   const ruling = new Set([...run.ruling].filter((id) => id !== requestId));
   const after = { ...run, ruling };
-  const isKnown = run.requests.has(requestId) || run.answered.has(requestId);
+  const isKnown = run.requests.has(requestId) || isRecent(run.answered, requestId);
   return isTaken || isKnown || run.stage.name === "paused" ? unchanged(after) : wait(after, request, at);
 }
 
@@ -112,7 +113,7 @@ export function answer(run: LiveRun, requestIds: readonly string[], detail: Answ
   const requests = new Map([...run.requests].filter(([id]) => !requestIds.includes(id)));
   const isUnblocked = run.requests.size > 0 && requests.size === 0;
   const activity = isUnblocked ? unblocked(run.activity, at) : run.activity;
-  const answered = new Set([...run.answered, ...requestIds]);
+  const answered = withRecent(run.answered, requestIds);
   // While another request is open, a sign of work may come from beside the answered one.
   const applying = requests.size === 0 ? (detail?.requestId ?? null) : null;
   return resumeWork({ ...run, activity, requests, answered, applying }, at, detail);

@@ -2,7 +2,7 @@
  * Whether a live run has ended: hints, what its session shows, and what the host's status calls say. Pure. A run ends
  * only on evidence that belongs to it; an error with which the provider named a time is a pause instead.
  */
-import { type Evidence, judge, SESSION_DELETED } from "../evidence.ts";
+import { type Evidence, judge, SESSION_DELETED, type Verdict } from "../evidence.ts";
 import { addProgress, fullerProgress } from "../progress.ts";
 import { basedOn, totalsOf } from "./activity.ts";
 import { type InspectPurpose, type RunEffect, type RunStep, then, unchanged } from "./effects.ts";
@@ -66,7 +66,7 @@ export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null,
     const found = { ...stage, idle: isSame || !isNewer ? stage.idle : { at: at.awake, begun } };
     return { run: { ...run, stage: found }, effects: [POLL_LATER] };
   }
-  const verdict = run.stopping?.verdict ?? judge(evidence, announced);
+  const verdict = run.stopping?.verdict ?? judged(run, evidence, announced);
   const counted = withMessages(run, evidence);
   const paused = pauseForError(counted, verdict, evidence, at);
   if (paused !== null) return paused;
@@ -80,7 +80,12 @@ export function settle(run: LiveRun, evidence: Evidence, askedAt: number | null,
 /** The host's program died: what the run had finished counts. */
 export function settleDead(run: LiveRun, evidence: Evidence, reason: string, at: Moment): RunStep {
   const progress = progressOf(withMessages(run, evidence), at);
-  return then(deliver(run, evidence, at), (next) => end(next, judge(evidence, reason), progress, at));
+  return then(deliver(run, evidence, at), (next) => end(next, judged(next, evidence, reason), progress, at));
+}
+
+/** A stop of ours that the host did not answer shows in its session like one by somebody else. */
+function judged({ triedStop }: LiveRun, evidence: Evidence, announced: string | null): Verdict {
+  return (evidence.error?.aborted ? triedStop : null) ?? judge(evidence, announced);
 }
 
 /** The session could not be read. */

@@ -5,7 +5,7 @@
  * `transition` decides.
  */
 import { breachOf, retryBreach, type Standing } from "../limits.ts";
-import { standingOf } from "./activity.ts";
+import { isNewCall, standingOf } from "./activity.ts";
 import { type RunStep, then, unchanged } from "./effects.ts";
 import { interrupt, lose, notStopped, notWritten, stop, stopped, writeAgain, written } from "./ending.ts";
 import {
@@ -48,6 +48,7 @@ import {
   takeTurn,
 } from "./pausing.ts";
 import { answer, ask, busy, enterPhase, followDue, observe, phaseAgain, retry, ruled } from "./phases.ts";
+import { isRecent } from "./recent-ids.ts";
 import { checkEnd, deleted, inspect, notInspected, settle, settleDead } from "./settling.ts";
 import { deliver, lookForTaken, sendNext, steer, steerAgain } from "./steering.ts";
 import { callBegan, callEnded, phaseBegan, type WorkSpans } from "./work-spans.ts";
@@ -61,10 +62,10 @@ export function step(run: LiveRun, input: RunInput, at: Moment): RunStep {
 /** What was counted as work, and each change of the phase. */
 function spansAfter(before: LiveRun, after: LiveRun, input: RunInput, { wall }: Moment): WorkSpans {
   let { spans } = before;
-  if (input.type === "tool.called" && after.activity.calls.size > before.activity.calls.size)
+  const isCounted = after.activity !== before.activity;
+  if (input.type === "tool.called" && isCounted && isNewCall(before.activity, input))
     spans = callBegan(spans, input.callId, input.name, wall);
-  if (input.type === "tool.ended" && after.activity !== before.activity)
-    spans = callEnded(spans, input.callId, input.isFailed, wall);
+  if (input.type === "tool.ended" && isCounted) spans = callEnded(spans, input.callId, input.isFailed, wall);
   return after.phase === before.phase ? spans : phaseBegan(spans, after.phase, wall);
 }
 
@@ -160,7 +161,8 @@ function polled(run: LiveRun, input: PollInput, at: Moment): RunStep {
   switch (input.type) {
     case "request.found": {
       const { requestId } = input;
-      const isKnown = [run.requests, run.answered, run.ruling].some((known) => known.has(requestId));
+      const isOpen = run.requests.has(requestId) || run.ruling.has(requestId);
+      const isKnown = isOpen || isRecent(run.answered, requestId);
       const isOurs = isPrompted(run) && run.stage.name !== "paused";
       return isOurs && !isKnown ? ask(seenAtWork(run, at), input, at) : unchanged(run);
     }

@@ -68,7 +68,7 @@ export function kyselyBoard({ read, write }: { read: Run; write: Run }): BoardRe
     changeRepo: (id, fields) => change((kysely) => changeRepo(kysely, id, fields)),
     removeRepo: (id) => change((kysely) => deleteRepo(kysely, id)),
     repos: (ids) => read((kysely) => readRepos(kysely, ids)),
-    repoAt: (path) => read((kysely) => readRepoAt(kysely, path)),
+    repoAt: (paths) => read((kysely) => readRepoAt(kysely, paths)),
     reposOf: (projectId, page) => read((kysely) => readReposOf(kysely, projectId, page)),
 
     addWorkItem: (item) => change((kysely) => addWorkItem(kysely, item)),

@@ -115,9 +115,11 @@ export async function readRepos(kysely: Kysely<Schema>, ids: readonly string[]):
   return rows.map(repoOf);
 }
 
-export async function readRepoAt(kysely: Kysely<Schema>, path: string): Promise<BoardRepo | null> {
-  const repos = kysely.selectFrom("repos").select(REPO).where("path", "=", path);
-  const row = await repos.orderBy("created_at").orderBy("id").limit(1).executeTakeFirst();
+export async function readRepoAt(kysely: Kysely<Schema>, paths: readonly string[]): Promise<BoardRepo | null> {
+  if (paths.length === 0) return null;
+  const repos = kysely.selectFrom("repos").select(REPO).where("path", "in", paths);
+  const deepest = repos.orderBy(({ fn }) => fn("length", ["path"]), "desc");
+  const row = await deepest.orderBy("created_at").orderBy("id").limit(1).executeTakeFirst();
   return row === undefined ? null : repoOf(row);
 }
 

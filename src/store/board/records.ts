@@ -113,8 +113,8 @@ export interface BoardRecords {
   removeRepo(id: string): Promise<"done" | "used" | "gone">;
   /** Those that exist, at most 50. */
   repos(ids: readonly string[]): Promise<BoardRepo[]>;
-  /** If several projects have it, the one that was added first. */
-  repoAt(path: string): Promise<BoardRepo | null>;
+  /** The one at the longest of these paths. If several projects have it, the one that was added first. */
+  repoAt(paths: readonly string[]): Promise<BoardRepo | null>;
   /** Oldest first. */
   reposOf(projectId: string, page: BoardPage): Promise<BoardRepo[]>;
 

@@ -1,6 +1,7 @@
 /**
  * The tables of a store as its database describes them, so that what walks over all of them cannot forget one. Without
- * the search, which fills itself from `tasks`, and without what PostgreSQL has for many writers.
+ * the search, which fills itself from `tasks`, and without what PostgreSQL has for many writers, such as the tokens of
+ * their writes.
  */
 import { type Kysely, sql } from "kysely";
 import { AsyncAgentsError } from "../../model/errors.ts";
@@ -65,5 +66,6 @@ function postgresColumns(schema: string) {
       join pg_namespace as schemas on schemas.oid = tables.relnamespace
       join pg_attribute as columns on columns.attrelid = tables.oid and columns.attnum > 0 and not columns.attisdropped
       left join pg_index as keys on keys.indrelid = tables.oid and keys.indisprimary
-    where schemas.nspname = ${schema} and tables.relkind = 'r' and tables.relname <> 'task_search'`;
+    where schemas.nspname = ${schema} and tables.relkind = 'r'
+      and tables.relname not in ('task_search', 'write_tokens')`;
 }

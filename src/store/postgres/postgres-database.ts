@@ -18,7 +18,7 @@ import { isContention, isDuplicate, isLostConnection, postgresFailure } from "./
 import { FeedOrder } from "./feed-order.ts";
 import { gatherWrites } from "./gather-writes.ts";
 import { postgresListener } from "./listener.ts";
-import { Transactions, UnknownOutcome } from "./transaction.ts";
+import { prepareTokens, Transactions, UnknownOutcome } from "./transaction.ts";
 
 /** How long to try again after a lost connection, in ms: a server restarts in that time. */
 const RECONNECTING = 5_000;
@@ -121,11 +121,12 @@ async function makeSchema(pool: Pool, schema: string, quoted: string): Promise<v
   const known = await pool.query("select 1 from pg_namespace where nspname = $1", [schema]);
   // Checked first: creating a schema needs a right that may not have been granted.
   if (known.rows.length === 0) await pool.query(`create schema if not exists ${quoted}`);
+  await prepareTokens(pool, schema);
 }
 
-/** If two processes create the same schema at once, the later one gets a duplicate error and finds it on retry. */
+/** If two processes create the same at once, the later one gets one of several errors, and finds it on retry. */
 function madeByAnother(thrown: unknown): boolean {
-  return /^(23505|42P06)$/.test(codeOf(thrown));
+  return /^(23505|42P06|42P07|42710)$/.test(codeOf(thrown));
 }
 
 async function loadDriver() {

@@ -157,7 +157,8 @@ function selectSums(kysely: Kysely<Schema>) {
 
 export async function readAgentTotals(kysely: Kysely<Schema>): Promise<AgentTotals[]> {
   const rows = await selectSums(kysely).orderBy("agent").limit(MOST_AGENTS).execute();
-  return rows.map(totalsOf);
+  // Nothing is left of one whose task was given to another agent before it began.
+  return rows.filter((row) => ADDED.some((name) => Number(row[name]) !== 0)).map(totalsOf);
 }
 
 /** How many tasks there are in these statuses (null for any), of one agent or of all. */

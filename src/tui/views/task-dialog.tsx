@@ -12,6 +12,7 @@ import { actionsOf, outcomeOf, type TaskAction } from "../task-actions.ts";
 import { attempt, Safe } from "./safe.tsx";
 import { colourOf } from "./task-line.tsx";
 import { openText } from "./text-dialog.tsx";
+import { useWaitReason } from "./wait-reason.ts";
 
 /** Of the screen's rows, this share is for the text: the actions need theirs. */
 const TEXT_SHARE = 4;
@@ -58,8 +59,12 @@ function TaskDialog(props: { panel: PanelContext; task: PanelTask; hasRead: bool
   const { api, now } = panel;
   onMount(() => api.ui.dialog.setSize("large"));
   const text = task.request?.text ?? detailOf(task);
-  const shown = beginning(text, useRoom(MOST_COLUMNS));
-  const facts = () => `${markOf(task)} ${task.state} · ${timeOf(task, now())} · ${task.agent} · ${task.place}`;
+  const room = useRoom(MOST_COLUMNS);
+  const shown = beginning(text, room);
+  const waitsFor = useWaitReason(panel, () => task);
+  const below = () => beginning(waitsFor(), room) ?? waitsFor();
+  const facts = () =>
+    [`${markOf(task)} ${task.state}`, timeOf(task, now()), task.agent, task.place].filter(Boolean).join(" · ");
   return (
     <box>
       <box paddingLeft={4} paddingRight={4} paddingBottom={1}>
@@ -69,6 +74,11 @@ function TaskDialog(props: { panel: PanelContext; task: PanelTask; hasRead: bool
         <Show when={text !== ""}>
           <text fg={api.theme.current.text} wrapMode="word">
             {shown ?? text}
+          </text>
+        </Show>
+        <Show when={below() !== ""}>
+          <text fg={api.theme.current.text} wrapMode="word">
+            {below()}
           </text>
         </Show>
       </box>
@@ -127,6 +137,7 @@ function TypingDialog(props: { panel: PanelContext; title: string; asked: string
 /** Asks for what the action needs, then does it. */
 function perform(panel: PanelContext, task: PanelTask, action: TaskAction, given: readonly string[] = []): void {
   const { api } = panel;
+  const { confirms } = action;
   const asked = action.asks[given.length];
   const done = () => {
     api.ui.dialog.clear();
@@ -141,10 +152,10 @@ function perform(panel: PanelContext, task: PanelTask, action: TaskAction, given
         <TypingDialog panel={panel} title={action.title} asked={asked} onConfirm={enter} />
       </Safe>
     ));
-  } else if (action.confirms) {
+  } else if (confirms !== undefined) {
     api.ui.dialog.replace(() => (
       <Safe panel={panel}>
-        <api.ui.DialogConfirm title={action.title} message={task.description} onConfirm={done} />
+        <api.ui.DialogConfirm title={confirms} message={task.description} onConfirm={done} />
       </Safe>
     ));
   } else done();

@@ -12,6 +12,7 @@ import { handler } from "./safe.tsx";
 import { openTask } from "./task-dialog.tsx";
 import { colourOf, TaskLine } from "./task-line.tsx";
 import { openTasks } from "./task-list.tsx";
+import { useWaitReason } from "./wait-reason.ts";
 
 /** Below this width the list needs all of it. */
 const WIDE = 100;
@@ -95,8 +96,9 @@ function GroupHead(props: { panel: PanelContext; row: Row }) {
 
 function TaskFacts(props: { panel: PanelContext; task: PanelTask }) {
   const { api, now } = props.panel;
+  const waitsFor = useWaitReason(props.panel, () => props.task);
   const facts = () => [
-    `${props.task.agent} on ${props.task.host}`,
+    props.task.agent === "" ? props.task.host : `${props.task.agent} on ${props.task.host}`,
     props.task.place,
     ...(workOf(props.task) === "" ? [] : [workOf(props.task)]),
     props.task.id,
@@ -109,7 +111,7 @@ function TaskFacts(props: { panel: PanelContext; task: PanelTask }) {
       <text fg={colourOf(props.panel, props.task)}>
         {`${markOf(props.task)} ${props.task.state} · ${timeOf(props.task, now())}`}
       </text>
-      <Show when={props.task.request?.text ?? props.task.error}>
+      <Show when={props.task.request?.text ?? (props.task.error || waitsFor())}>
         {(text: Accessor<string>) => (
           <text fg={api.theme.current.text} wrapMode="word" maxHeight={12} overflow="hidden">
             {text()}

@@ -7,8 +7,10 @@ import { basename } from "node:path";
 
 const MAX_LENGTH = 1_000;
 const SCHEME = /^([a-z][a-z0-9+.-]*):\/\/([^/]*)(\/.*)?$/i;
-/** `user@host:path`, as ssh takes it. */
-const SHORT_SSH = /^(?:[\w.+-]+@)?[\w[][^:/\s]*:(?!:)(.+)$/;
+/** `user@host:path`, as ssh takes it. The host may be a name from the person's own config for ssh. */
+const SHORT_SSH = /^(?:\w[\w.+-]*@)?(?:\w[\w.-]*|\[[\w.:-]+\]):(?!:)(.+)$/;
+/** Git decodes `%24`, and what ssh is configured to start for a host may get it through a shell. */
+const SSH_AUTHORITY = /^(?:\w[\w.-]*@)?(?:[a-z0-9][a-z0-9.-]*|\[[a-z0-9.:-]+\])(?::\d*)?$/i;
 const ALLOWED = new Set(["https", "ssh", "file"]);
 
 /** Why an address cannot be used, as the end of a sentence; null if it can. */
@@ -31,6 +33,7 @@ function schemeProblem(scheme: string, authority: string, path: string): string 
   const host = authority.slice(authority.lastIndexOf("@") + 1);
   const user = authority.slice(0, Math.max(0, authority.length - host.length - 1));
   if (host === "" || host.startsWith("-") || user.startsWith("-")) return "names no host";
+  if (scheme === "ssh" && !SSH_AUTHORITY.test(authority)) return "names a host or a user with unusual characters";
   if (user.includes(":")) return "contains a password, which others could read. Use a credential helper or ssh";
   return null;
 }

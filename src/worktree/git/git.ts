@@ -25,6 +25,7 @@ export type Checkout = GitLocation & { workTree: string };
 type GitOptions = Pick<GitRun, "environment" | "input" | "timeLimit" | "maxBytes" | "onComplaint" | "signal">;
 
 const OLDEST = [2, 38] as const;
+const LOCATING_LIMIT = 10_000;
 const LOCK_PAUSES = [25, 50, 100, 200, 400, 800, 1_600];
 
 /** The output of a command that must succeed, without the trailing newline. */
@@ -51,11 +52,16 @@ export async function tryGit(place: GitLocation, args: string[], options: GitOpt
 
 /**
  * Asks git where a repository is and which worktrees it has. Git then reads the repository's own config, so only
- * commands that run no other program are allowed: `rev-parse`, `worktree list`, `config`.
+ * commands that run no other program are allowed: `rev-parse`, `worktree list`, `config`. They take milliseconds,
+ * unless what the config includes never ends, such as a pipe.
  */
 export async function askGit(cwd: string, args: string[], environment: Record<string, string> = {}) {
   await usableGit();
-  return patiently({ cwd, args, environment });
+  return patiently({ cwd, args, environment, timeLimit: LOCATING_LIMIT }).catch((cause: unknown) => {
+    if (!AsyncAgentsError.isInstance(cause) || cause.code !== "git_failed") throw cause;
+    const message = `${cause.message} If it goes on, look whether a file that the repository's config includes is a pipe.`;
+    throw new AsyncAgentsError("git_failed", message, { cause, details: cause.details });
+  });
 }
 
 async function patiently(run: GitRun): Promise<GitAnswer> {

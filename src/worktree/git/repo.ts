@@ -6,6 +6,7 @@ import { realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { folderProblem } from "../../model/folder-problem.ts";
+import { contentFolders } from "./content-folders.ts";
 import { askGit, type GitLocation, git, gitFailure, tryGit } from "./git.ts";
 import { contentOf } from "./plain-file.ts";
 
@@ -50,14 +51,16 @@ export async function inspectRepo(path: string): Promise<Repo> {
 }
 
 /**
- * The real folders that a repository is in: its checkout, and git's folders unless they name that checkout as theirs.
- * Whoever can write a `.git` file or a link can refer to any repository.
+ * The real folders that a repository is in: its checkout, git's folder unless that names this checkout as its own, and
+ * what git's folder refers to. Whoever can write a `.git` file or a link can refer to any repository, and whoever can
+ * write git's folder can let it name any checkout.
  */
 export async function foldersOf({ root, gitDir, place }: Repo): Promise<string[]> {
   const checkout = realpathSync(root);
   const [own, common] = [realpathSync(place.gitDir), realpathSync(gitDir)];
-  if (!isWithin(common, checkout) && (await checkoutNamedBy(own, common)) === checkout) return [checkout];
-  return [checkout, common, ...["objects", "refs"].map((name) => realpathSync(join(common, name)))];
+  const elsewhere = contentFolders(common).filter((folder) => !isWithin(folder, common));
+  const isNamed = !isWithin(common, checkout) && (await checkoutNamedBy(own, common)) === checkout;
+  return [checkout, ...(isNamed ? [] : [common]), ...elsewhere];
 }
 
 /** The checkout of a linked worktree or of a submodule, according to git's folder for it. */

@@ -7,7 +7,7 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { inspectRepo } from "../git/repo.ts";
-import { makeWorktrees } from "../make.ts";
+import { type MayUse, makeWorktrees } from "../make.ts";
 import { type Marked, markedAt, marksIn } from "../mark.ts";
 import { checkRemoval, pruneWorktrees, removeWorktrees } from "../remove.ts";
 import { surprisesOf } from "../surprises.ts";
@@ -28,7 +28,7 @@ export interface TaskWorktree {
 /** The folder for the worktrees of tasks, in that for all worktrees. */
 export const taskWorktreesIn = (worktrees: string) => join(worktrees, "tasks");
 
-/** Rejects a folder that is in no repository, or whose repository has no branch checked out. */
+/** Rejects a folder that is in no repository, or whose repository may not be used or has no branch checked out. */
 export async function makeTaskWorktree(request: {
   /** The folder for all worktrees. */
   worktrees: string;
@@ -36,12 +36,17 @@ export async function makeTaskWorktree(request: {
   id: string;
   /** What the task is about; part of the names of folder and branch. */
   name: string;
-  /** Where it was launched. */
+  /** Where it was launched. Whoever can write there can refer to any repository (`.git` files, links). */
   directory: string;
+  mayUse: MayUse;
 }): Promise<TaskWorktree> {
-  const { id, name } = request;
+  const { id, name, mayUse } = request;
   const base = taskWorktreesIn(request.worktrees);
   const repo = await inspectRepo(request.directory).catch(explained);
+  // A link that takes its place later must not lead out of the worktree.
+  const within = relative(repo.root, realpathSync(request.directory));
+  // Before anything of it is told.
+  await mayUse(repo);
   if (repo.currentBranch === null) {
     const message = `${repo.root} has no branch checked out, so there is nothing to start a worktree from. Check one out (git switch <branch>), or launch without worktree.`;
     throw new AsyncAgentsError("branch_not_found", message);
@@ -51,10 +56,10 @@ export async function makeTaskWorktree(request: {
     throw new AsyncAgentsError("worktree_exists", message);
   }
   const repos = [{ path: repo.root, targetBranch: repo.currentBranch }];
-  const [made] = await makeWorktrees({ attemptId: id, base, name, repos });
+  const [made] = await makeWorktrees({ attemptId: id, base, name, repos, mayUse });
   if (made === undefined) throw new AsyncAgentsError("internal", "No worktree was made.");
   const warnings = await surprisesOf(repo, repo.currentBranch, null);
-  const directory = folderIn(made.path, relative(repo.root, realpathSync(request.directory)));
+  const directory = folderIn(made.path, within);
   return { directory, branch: made.branch, warnings };
 }
 
@@ -64,6 +69,7 @@ export async function makeTaskWorktree(request: {
  */
 function folderIn(worktree: string, within: string): string {
   const folder = join(worktree, within);
+  if (!`${folder}/`.startsWith(`${worktree}/`)) return worktree;
   try {
     return realpathSync(folder) === folder && statSync(folder).isDirectory() ? folder : worktree;
   } catch {

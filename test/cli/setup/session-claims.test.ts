@@ -15,7 +15,10 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 const told = (claim: string) => `<task-notification>\n${claimText(claim)}. A background task ended.`;
 const line = (fields: object) => `${JSON.stringify(fields)}\n`;
 const user = (content: unknown) => line({ type: "user", message: { role: "user", content } });
-const queued = (operation: string, claim: string) => line({ type: "queue-operation", operation, content: told(claim) });
+const queued = (operation: string, claim: string, ago = 0) => {
+  const timestamp = new Date(Date.now() - ago).toISOString();
+  return line({ type: "queue-operation", operation, timestamp, content: told(claim) });
+};
 const busy = (claim: string) =>
   line({ type: "attachment", attachment: { type: "queued_command", prompt: told(claim) } });
 
@@ -38,6 +41,19 @@ test("an end counts as read where the program put it into the conversation, and 
     ntc_blocks: "read",
     ntc_waits: "taken",
   });
+});
+
+test("what left the queue for nowhere is told again, once it would be in the conversation if it were to come", async () => {
+  const minute = 60_000;
+  const text = [
+    queued("enqueue", "ntc_gone", minute) + queued("remove", "ntc_gone", minute),
+    queued("enqueue", "ntc_soon") + queued("remove", "ntc_soon"),
+    queued("enqueue", "ntc_again", minute) + queued("remove", "ntc_again", minute) + queued("enqueue", "ntc_again"),
+    queued("enqueue", "ntc_read", minute) + queued("remove", "ntc_read", minute) + busy("ntc_read"),
+  ].join("");
+  const states = await found(text, "ntc_gone", "ntc_soon", "ntc_again", "ntc_read");
+  expect(states).toEqual({ ntc_gone: "dropped", ntc_soon: "taken", ntc_again: "taken", ntc_read: "read" });
+  expect(verdictOn(states.ntc_gone, { isGone: false, sinceMs: 0 })).toBe("lost");
 });
 
 test("what tools answer, models write and broken lines contain counts as nothing, nor do other claims", async () => {

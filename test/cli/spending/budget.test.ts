@@ -61,3 +61,36 @@ test("a budget is set, shown, used up, raised by a person, and only lowered by a
   const unknown = await world.cli("budget", "set", "batch:nothing", "$5");
   expect([unknown.code, unknown.err]).toEqual([3, expect.stringContaining("Give task:ID, batch:ID or session:ID")]);
 });
+
+test("a task's budget that is used up goes by the task's short id, which commands take", async () => {
+  const world = cliWorld();
+  const { id } = await world.json<BackgroundTask>(
+    "run",
+    "--host",
+    "scripted",
+    "Waits\n!write a.txt A\n!wait never.txt",
+  );
+  const short = id.slice(-8);
+  await world.json("budget", "set", id, "$0.001");
+  expect((await world.cli("wait", id)).code).toBe(1);
+  const { out, err } = await world.cli("inbox");
+  expect(out).toMatch(new RegExp(`^ID +NEEDS .*\\n${short} +budget `));
+  expect(err).toBe("asyncagents budget set <id> '$5 2h' · asyncagents show <id>\n");
+  for (const shown of [short, `task:${id}`]) expect((await world.cli("show", shown)).out).toContain(id);
+  const read = await world.cli("inbox", "read", `task:${id}`);
+  expect([read.code, read.out]).toEqual([0, expect.stringMatching(/^Marked .* as read\.\n$/)]);
+  expect(read.err).toContain(`stays in the inbox until it is raised: asyncagents budget set task:${id} `);
+  const other = await world.cli("show", "batch:bat_1");
+  expect([other.code, other.err]).toEqual([3, expect.stringContaining("is a budget, not a task. To raise it:")]);
+  expect((await world.cli("budget", "set", short, "$5")).code).toBe(0);
+  const quiet = await world.json<BackgroundTask>(
+    "run",
+    "--host",
+    "scripted",
+    "--wait",
+    "Ends\n!write b.txt B\n!say done",
+  );
+  await world.json("budget", "set", quiet.id, "$0.001");
+  const [entry] = (await world.json<InboxPage>("inbox")).entries;
+  expect(entry?.text).toMatch(/is used up: .*\. To raise it: asyncagents budget set task:/);
+}, 60_000);

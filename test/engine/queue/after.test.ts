@@ -1,4 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { mkdirSync, realpathSync, rmdirSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PERSON } from "../../../src/engine/launch.ts";
 import { editTask, type TaskEdit } from "../../../src/engine/queue/after.ts";
 import { Slots } from "../../../src/engine/runs/slots.ts";
@@ -268,4 +271,46 @@ describe("after the death of processes", () => {
     expect((await ended(daemon, task)).run.result).toBe("by another");
     expect(opened).toEqual(["/work"]);
   });
+
+  test("a folder that leads elsewhere by then is not opened: the task ends, and says why", async () => {
+    const world = newWorld();
+    const directory = join(realpathSync(world.directory), "work");
+    mkdirSync(directory);
+    const dying = await world.side({ directory });
+    const first = await launch(dying, PERSON, world.script(gate("first"), say("1")));
+    const after = { tasks: [first.id], ifFailed: "run_anyway" } as const;
+    const task = await launch(dying, PERSON, world.script(say("elsewhere")), { after });
+    await dying.host.gate("first").reachedBy(1);
+    await dying.kill();
+    rmdirSync(directory);
+    symlinkSync(tmpdir(), directory);
+    const opened: string[] = [];
+    const opener = {
+      has: () => true,
+      open: async (_host: string, folder: string) => {
+        opened.push(folder);
+        throw new Error("not to be opened");
+      },
+    };
+    const daemon = await world.side({ directory: "/daemon", opener });
+    await daemon.supervisor.recover();
+    const { status, run } = await ended(daemon, task);
+    expect([status, run.error]).toEqual(["error", expect.stringContaining(`${directory} leads somewhere else now`)]);
+    expect(opened).toEqual([]);
+  });
+});
+
+test("a folder that is replaced while its host is open is not worked in", async () => {
+  const world = newWorld();
+  const directory = join(realpathSync(world.directory), "work");
+  mkdirSync(directory);
+  const side = await world.side({ directory });
+  const first = await launch(side, PERSON, world.script(gate("first"), say("1")));
+  const after = { tasks: [first.id], ifFailed: "skip" } as const;
+  const task = await launch(side, PERSON, world.script(say("elsewhere")), { after });
+  rmdirSync(directory);
+  symlinkSync(tmpdir(), directory);
+  side.host.gate("first").open();
+  const { sessionId, run } = await ended(side, task);
+  expect([sessionId, run.error]).toEqual(["", expect.stringContaining("a link took its place")]);
 });

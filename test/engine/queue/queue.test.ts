@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { type DrainContext, drained } from "../../../src/daemon/drain.ts";
 import type { CrashPoint } from "../../../src/engine/context.ts";
 import { PERSON } from "../../../src/engine/launch.ts";
 import { cancelQueued } from "../../../src/engine/queue/cancel-queued.ts";
@@ -44,6 +45,21 @@ function claimer(world: World, side: Side, fields: Partial<ClaimerContext> = {})
   });
   made.start();
   return made;
+}
+
+/** Claims of that side get their answer when the gate is opened. */
+function holdClaims(side: Side) {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const { claim } = side.store.queue;
+  side.store.queue.claim = async (request) => {
+    const runs = await claim(request);
+    if (runs.length === 0) return runs;
+    asked.resolve();
+    await answer.promise;
+    return runs;
+  };
+  return { asked: asked.promise, open: () => answer.resolve() };
 }
 
 const prompts = (world: World, sessionId: string) =>
@@ -328,3 +344,40 @@ function anything(world: World) {
   const offer = { runner: "x", hosts: ["scripted"], labels: [], machine: "", limits: {} };
   return { ...offer, count: 9, leaseMs: 1_000, at: world.now() };
 }
+
+describe("a runner that is asked to end while it claims", () => {
+  test("waits for what it is about to get", async () => {
+    const world = newWorld();
+    const side = await world.side();
+    const claims = holdClaims(side);
+    const runner = claimer(world, side);
+    const task = await enqueue(world, side, world.script(say("done")));
+    await claims.asked;
+    const { monotonic, after } = world;
+    const onEntries: DrainContext["runner"]["onEntries"] = (listener) => side.supervisor.changes.onEntries(listener);
+    const parts = { clock: { monotonic, after }, claimer: runner, runner: { engines: () => [side.engine], onEntries } };
+    const hurry = new AbortController().signal;
+    const draining = drained(parts, { drainMs: NEVER, say: () => {}, hurry });
+    claims.open();
+    await draining;
+    expect(await side.store.task(task.id)).toMatchObject({ status: "completed" });
+    await runner.stop();
+  });
+
+  test("gives it back if it cannot wait", async () => {
+    const world = newWorld();
+    const side = await world.side();
+    const claims = holdClaims(side);
+    const runner = claimer(world, side);
+    const task = await enqueue(world, side, world.script(say("done")));
+    await claims.asked;
+    const stopped = runner.stop();
+    claims.open();
+    await stopped;
+    await side.engine.stop();
+    const other = await world.side();
+    const next = claimer(world, other);
+    expect((await ended(other, task)).status).toBe("completed");
+    await next.stop();
+  });
+});

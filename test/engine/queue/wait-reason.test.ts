@@ -39,8 +39,12 @@ describe("why a task waits for a runner", () => {
   test("the only machine that can do it has no runner", () => {
     const bound = run({ machine: "mac_2", bound: "it has uncommitted changes (a.txt); commit and push them" });
     const reason = waitReason(bound, [runner(), runner({ machine: "mac_2", hostname: "two", state: "gone" })], []);
-    expect(reason).toContain("Only a runner on the machine two (mac_2) can do it, and none is running there: it has");
-    expect(reason).toContain("Start one there: asyncagents runner --hosts claude --label gpu");
+    expect(reason).toStartWith(
+      "Only a runner on the machine two (mac_2) can do it: it has uncommitted changes (a.txt); ",
+    );
+    expect(reason).toContain(
+      "push them. None is running there. Start one there: asyncagents runner --hosts claude --label gpu",
+    );
     expect(waitReason(bound, [runner()], [])).toContain("on the machine mac_2 can");
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { permissionSubjects } from "../../../src/hosts/acp/permission-text.ts";
+import { permissionSubjects, permissionTool } from "../../../src/hosts/acp/permission-text.ts";
 import { permissionOf } from "../../../src/hosts/acp/wire.ts";
 
 const subjects = (toolCall: object, directory = "/") => {
@@ -29,4 +29,34 @@ test("a command is allowed where the session works: elsewhere, and with other va
   const env = { GIT_CONFIG_COUNT: "1" };
   expect(subjectsOf({ env })).toEqual(["git status", JSON.stringify(env)]);
   expect(subjectsOf({ shell: "./sh", description: "Looks", timeout: 5 })).toEqual(["git status", "./sh"]);
+});
+
+test("a command with fields that nobody knows is another one; what only says something about it is left out", () => {
+  const subjectsOf = (more: object) =>
+    subjects({ kind: "execute", rawInput: { command: "npm test", ...more } }, "/shop");
+  for (const same of [
+    { description: "Tests", justification: "To see", timeout: 5, is_background: false, run_in_background: true },
+    // Copilot lists the commands in the command.
+    { commands: ["npm test"] },
+    { commands: [] },
+    { args: [] },
+  ])
+    expect([same, subjectsOf(same)]).toEqual([same, ["npm test"]]);
+  expect(subjectsOf({ commands: ["npm test", "rm x"] })).toEqual(["npm test", "rm x"]);
+  expect(subjectsOf({ commands: "rm x" })).toEqual(["npm test", "rm x"]);
+  for (const field of ["script", "code", "Command", "url", "then"])
+    expect([field, subjectsOf({ [field]: "rm x" })]).toEqual([field, ["npm test", "rm x"]]);
+  expect(subjectsOf({ args: ["--", "x"], timeout: { after: "rm x" } })).toEqual(["npm test -- x", '{"after":"rm x"}']);
+  expect(subjectsOf({ dangerouslyDisableSandbox: true })).toEqual(["npm test", "dangerouslyDisableSandbox: true"]);
+});
+
+test("names of files are no commands, unless a command is among what the tool gets", () => {
+  const isNoCommand = (toolCall: object) => {
+    const asked = permissionOf({ toolCall: { toolCallId: "c", title: "T", ...toolCall }, options: [] });
+    return permissionTool(asked, "tool", "/").isNoCommand ?? false;
+  };
+  expect(isNoCommand({ kind: "edit", rawInput: { path: "/a" } })).toBe(true);
+  expect(isNoCommand({ kind: "read", rawInput: { command: "cat a" } })).toBe(false);
+  for (const kind of ["execute", "search", "other", undefined])
+    expect([kind, isNoCommand({ kind, rawInput: { path: "/a" } })]).toEqual([kind, false]);
 });

@@ -37,3 +37,11 @@ test.each(sent)("an agent that causes $type without end does not fill the disk",
   expect(lines.map(({ type }) => type)).toEqual(["session", ...Array(kept).fill(line.type), "full"]);
   expect(statSync(join(folder, "sessions", "s.jsonl")).size).toBeLessThan(LIMIT + 500);
 });
+
+test("what a disk took only in part is in the transcript once, when there is room again", async () => {
+  // Files of at most 4 KB, and a write beyond that fails as on a full disk.
+  const limited = 'trap \'\' XFSZ; ulimit -S -f 4; exec "$0" "$@"';
+  const script = join(import.meta.dir, "full-transcript.ts");
+  const child = Bun.spawn(["bash", "-c", limited, process.execPath, script, makeFolder()], { stdout: "pipe" });
+  expect((await new Response(child.stdout).text()).trim()).toBe("abcdefghi");
+});

@@ -57,6 +57,20 @@ const known: [string, object, HostEvent[]][] = [
     ],
   ],
   [
+    "a permission for a file",
+    event("permission.asked", { id: "per_2", sessionID, permission: "edit", patterns: ["src/a"] }),
+    [
+      {
+        type: "session.asked",
+        sessionId: sessionID,
+        requestId: "per_2",
+        asks: "permission",
+        text: "edit: src/a",
+        tool: { name: "edit", subjects: ["src/a"], isNoCommand: true },
+      },
+    ],
+  ],
+  [
     "a question",
     event("question.asked", { id: "que_1", sessionID, questions: [{ question: "Which?" }, { question: "When?" }] }),
     [

@@ -3,7 +3,8 @@
  */
 import { startOpenCodeProcess } from "../../../src/hosts/opencode/process.ts";
 
-const [command = ""] = process.argv.slice(2);
-const { pid } = await startOpenCodeProcess(command, process.env, new AbortController().signal);
+const [program = "", folder = ""] = process.argv.slice(2);
+const { signal: stopping } = new AbortController();
+const { pid } = await startOpenCodeProcess({ program, environment: process.env, folder, stopping });
 console.log(pid);
 await Bun.sleep(600_000);

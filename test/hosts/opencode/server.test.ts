@@ -2,9 +2,9 @@
  * The daemon's own OpenCode: the real program, started once, killed, restarted, and never left behind.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Desk } from "../../../src/engine/desk.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import { Runner } from "../../../src/engine/runner.ts";
@@ -46,7 +46,7 @@ beforeAll(async () => {
     info: (message: string) => logged.push(message),
     error: (message: string) => logged.push(message),
   };
-  server = openCodeServer({ command: openCodeBinary(), environment, log });
+  server = openCodeServer({ command: openCodeBinary(), environment, folder: folder(), log });
   // Polling is off: only events can end a task.
   runner = new Runner({ store, log, makers: [server], pollMs: 3_600_000 });
 }, PATIENCE);
@@ -58,6 +58,9 @@ afterAll(async () => {
   if (pid !== null) expect(isRunning(pid)).toBe(false);
   Bun.spawnSync(["rm", "-rf", root]);
 });
+
+/** Where OpenCode starts. */
+const folder = () => join(root, "data", "opencode");
 
 function isRunning(pid: number): boolean {
   try {
@@ -161,7 +164,7 @@ test(
   "a program that owns an OpenCode and is killed leaves no process behind",
   async () => {
     const script = join(import.meta.dir, "server-child.ts");
-    const child = Bun.spawn([process.execPath, script, openCodeBinary()], {
+    const child = Bun.spawn([process.execPath, script, openCodeBinary(), folder()], {
       env: cleanEnvironment(join(root, "other-home")),
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -180,12 +183,19 @@ test(
   PATIENCE,
 );
 
+test("it starts where nobody else can put a configuration", async () => {
+  await runner.open("opencode", directories[0]);
+  expect(readlinkSync(`/proc/${server.pid}/cwd`)).toBe(await realpath(folder()));
+  expect(statSync(folder()).mode & 0o777).toBe(0o700);
+  expect(statSync(dirname(folder())).mode & 0o777).toBe(0o700);
+});
+
 test("a program that is missing or does not start is reported with what to do", async () => {
   const log = { info: () => {}, error: () => {} };
-  const missing = openCodeServer({ command: "no-such-program", environment, log });
+  const missing = openCodeServer({ command: "no-such-program", environment, folder: folder(), log });
   expect(await missing.problem()).toContain("npm install -g opencode-ai");
   expect(missing.open(directories[0])).rejects.toMatchObject({ code: "host_unavailable" });
-  const broken = openCodeServer({ command: "false", environment, log });
+  const broken = openCodeServer({ command: "false", environment, folder: folder(), log });
   expect(await broken.problem()).toBeNull();
   expect(broken.open(directories[0])).rejects.toThrow("OpenCode did not start (code 1)");
 });

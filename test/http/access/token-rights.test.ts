@@ -1,6 +1,6 @@
 /** What the holder of a token with few rights could reach in a roundabout way, or take away from others. */
 import { describe, expect, onTestFinished, test } from "bun:test";
-import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { findDaemon } from "../../../src/daemon/find-daemon.ts";
@@ -55,6 +55,23 @@ describe("a launch token", () => {
     expect((await bed.post("/v1/board/follow_up", sent, bed.secrets.admin)).status).toBe(200);
     await call("get_attempt", { attempt_id, wait_ms: 20_000 });
   }, 30_000);
+
+  test("gets no worktree of a repository that a .git file in an approved folder names", async () => {
+    const bed = await startTokenBed();
+    const secret = makeRepo(join(bed.side.folder, "secret"));
+    const [known, evil] = [join(bed.side.folder, "known"), join(bed.side.folder, "known", "evil")];
+    mkdirSync(evil, { recursive: true });
+    writeFileSync(join(evil, ".git"), `gitdir: ${join(secret, ".git")}\n`);
+    await bed.side.call("allow_directory", { directory: known });
+    const launch = { description: "x", prompt: "!say x", host: "scripted", directory: evil, worktree: true };
+    const refused = await bed.post("/v1/tasks", launch, bed.secrets.launch);
+    expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining("approval_needed")]);
+    expect(existsSync(join(bed.side.worktrees, "tasks"))).toBe(false);
+    // The owner may use what is theirs, and whoever launches may use a repository of the folder.
+    expect((await bed.post("/v1/tasks", launch, bed.secrets.admin)).status).toBe(201);
+    const own = { ...launch, directory: makeRepo(join(known, "shop")) };
+    expect((await bed.post("/v1/tasks", own, bed.secrets.launch)).status).toBe(201);
+  }, 20_000);
 
   test("requests an approval only for a folder that exists, and people see who asks", async () => {
     const bed = await startTokenBed();

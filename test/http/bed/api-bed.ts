@@ -102,8 +102,8 @@ export async function startApi(options: ApiOptions = {}): Promise<Api> {
   if (options.daemon) await side.store.addInstance(own);
   const instances = () => [own.id, ...engines.map(({ instance }) => instance.id)];
   const calls = { ...systemClock, store: known, log: { info: log, error: log }, instances };
-  const { board = null, assertWorkplace = null, maxDepth } = options.daemon ?? {};
-  const perform = callPerformance({ overview, desk, board, assertWorkplace, maxDepth });
+  const { board = null, assertWorkplace = null, assertRepo = null, maxDepth } = options.daemon ?? {};
+  const perform = callPerformance({ overview, desk, board, assertWorkplace, assertRepo, maxDepth });
   // On a store of its own: tests count who watches the server's.
   const performer = new CallPerformer({ ...calls, store: side.store, perform });
   performer.start();

@@ -83,7 +83,8 @@ const remote = remoteOperations({
   isAlive: isInstanceAlive,
   machine: "",
 });
-const perform = callPerformance({ overview, desk, board: null, assertWorkplace: null, maxDepth: undefined });
+const noBoard = { board: null, assertWorkplace: null, assertRepo: null, maxDepth: undefined };
+const perform = callPerformance({ overview, desk, ...noBoard });
 const performer = new CallPerformer({ ...systemClock, store, log, instances, perform });
 performer.start();
 const server = startApiServer({ overview, desk, remote, directory: folder, log, port: 0, origins: [], ...options });

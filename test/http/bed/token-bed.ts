@@ -7,6 +7,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { NO_OTHERS } from "../../../src/board/remote-operations.ts";
+import { TaskWorktrees } from "../../../src/board/worktrees/task-worktrees.ts";
 import { TokenCheck } from "../../../src/engine/access/token-check.ts";
 import { Desk } from "../../../src/engine/desk.ts";
 import { Overview } from "../../../src/engine/watching/overview.ts";
@@ -14,7 +15,9 @@ import { folderToken } from "../../../src/http/access/token-file.ts";
 import { hashOfSecret, newTokenSecret } from "../../../src/http/access/token-secret.ts";
 import { type ApiServer, startApiServer } from "../../../src/http/server.ts";
 import { mcpHandler } from "../../../src/mcp/mcp-handler.ts";
+import type { NewBudgets } from "../../../src/model/budgets/budget.ts";
 import { ROLES, type Role } from "../../../src/model/role.ts";
+import { systemClock } from "../../../src/process/clock.ts";
 import { isInstanceAlive } from "../../../src/process/liveness.ts";
 import { openSide, type Side } from "../../board/board-side.ts";
 
@@ -22,6 +25,8 @@ interface TokenBedOptions {
   publicUrls?: string[];
   proxies?: string[];
   scriptedForModels?: boolean;
+  /** Those of launches that bring none. */
+  budgets?: NewBudgets;
 }
 
 export interface TokenBed {
@@ -47,10 +52,10 @@ afterEach(async () => {
 });
 
 export async function startTokenBed(options: TokenBedOptions = {}): Promise<TokenBed> {
-  const { publicUrls = [], proxies = [], scriptedForModels = true } = options;
+  const { publicUrls = [], proxies = [], scriptedForModels = true, budgets = {} } = options;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "asyncagents-doors-")));
   endings.push(async () => rmSync(folder, { recursive: true, force: true }));
-  const side = await openSide(folder, { scriptedForModels });
+  const side = await openSide(folder, { scriptedForModels, budgets });
   endings.push(() => side.close());
   await side.board.start();
   const { store, board, runner, logged } = side;
@@ -60,6 +65,7 @@ export async function startTokenBed(options: TokenBedOptions = {}): Promise<Toke
     overview: new Overview(store),
     desk: new Desk({
       store,
+      budgets,
       isAlive: isInstanceAlive,
       engines: () => runner.engines(),
       open: (host, path) => runner.open(host, path),
@@ -73,7 +79,9 @@ export async function startTokenBed(options: TokenBedOptions = {}): Promise<Toke
       board: board.call,
       mcp: mcpHandler({ call: board.call, version: "1", toolset: "extended", scripted: true, log }),
       assertWorkplace: board.assertWorkplace,
+      assertRepo: board.assertRepo,
     },
+    taskWorktrees: new TaskWorktrees({ ...systemClock, store, worktrees: side.worktrees }),
     listen: {
       settings: { address: "127.0.0.1", port: 0, publicUrls, proxies },
       tokens: new TokenCheck({ store, now: Date.now }),

@@ -1,7 +1,7 @@
 /** A run that waits for people, and one that exceeds its limits. */
 import { describe, expect, test } from "bun:test";
 import type { RunInput } from "../../../src/model/live-run/inputs.ts";
-import { after, begun, effectsOf, type Happening, polled } from "./steps.ts";
+import { after, begun, effectsOf, type Happening, polled, shown } from "./steps.ts";
 import { LIMITS, sampleRun } from "./walk.ts";
 
 const asked = (requestId: string): RunInput => ({ type: "session.asked", requestId, asks: "question", text: "?" });
@@ -74,6 +74,20 @@ describe("requests and limits", () => {
     expect(stopped.run.stopping?.verdict).toMatchObject({ error: expect.stringContaining("with the same arguments") });
     expect(effectsOf(after(stopped.run, again(9)))).toEqual([]);
     expect(effectsOf(after(working, [(LIMITS.runMs ?? 0) + 10, again(0)]))).toContain("abort stop");
+  });
+
+  test("a run that was stopped at its limit says so, although the answer to the stop was lost", () => {
+    const tooLong = after(working, [(LIMITS.runMs ?? 0) + 10, polled]);
+    const [abort] = tooLong.effects;
+    if (abort?.type !== "abort") throw new Error("Nothing was stopped.");
+    const lost: RunInput = { type: "abort.failed", purpose: abort.purpose, error: "timed out", isGone: false };
+    const error = { message: "aborted", aborted: true };
+    const ended = after(tooLong.run, lost, shown("hint", { begun: true, error }, 999_999));
+    expect(effectsOf(ended)).toEqual([expect.stringContaining("error: ")]);
+    // Without a stop of ours, somebody else did it.
+    expect(effectsOf(after(working, shown("hint", { begun: true, error })))).toEqual([
+      "cancelled: aborted in its own session",
+    ]);
   });
 
   test("a quiet run is stalled unless it waits for its own tasks or its budgets, and works again with the next sign", () => {

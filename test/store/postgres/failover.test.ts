@@ -24,3 +24,19 @@ test("a commit that was lost with its server is run again on the one that took o
   expect((await there.tasks({})).tasks.map(({ id }) => id).toSorted()).toEqual(["a", "b"]);
   await Promise.all([store.close(), there.close()]);
 }, 60_000);
+
+test("a commit that was lost is run again, although its number is that of another transaction by now", async () => {
+  // As after a crash: whoever comes back first gets the numbers that were not written yet.
+  const client = new Client({ connectionString: standby.connectionString });
+  await client.connect();
+  for (let number = 0; number < 2_000; number++) await client.query("select pg_current_xact_id()");
+  await client.end();
+  const there = await postgresStore({ connectionString: standby.connectionString });
+  const proxy = await commitProxy(first.connectionString);
+  const store = await postgresStore({ connectionString: proxy.connectionString });
+  proxy.moveTo = standby.connectionString;
+  proxy.breakNext = "before";
+  await create(store, "c");
+  expect((await there.tasks({})).tasks.map(({ id }) => id)).toContain("c");
+  await Promise.all([store.close(), there.close()]);
+}, 60_000);

@@ -3,7 +3,7 @@ import { expect, onTestFinished, setDefaultTimeout, test } from "bun:test";
 import { type Kysely, sql } from "kysely";
 import { Pool } from "pg";
 import { clientKyselys } from "../../../src/store/postgres/client-kysely.ts";
-import { Transactions } from "../../../src/store/postgres/transaction.ts";
+import { prepareTokens, Transactions } from "../../../src/store/postgres/transaction.ts";
 import type { Schema } from "../../../src/store/schema.ts";
 import { startPostgres } from "../postgres-server.ts";
 
@@ -12,6 +12,9 @@ setDefaultTimeout(60_000);
 
 const connectionString = await startPostgres();
 const LIMIT_MS = 2_000;
+const first = new Pool({ connectionString });
+await prepareTokens(first, "public");
+await first.end();
 
 function shortOfTime() {
   const pool = new Pool({ connectionString, max: 1, pipeline: true, query_timeout: LIMIT_MS });

@@ -25,13 +25,25 @@ function place() {
   sh(repo, "add", ".");
   sh(repo, "commit", "-q", "-m", "two");
   const worktrees = join(folder, "worktrees");
-  const make = (id: string, directory = repo) => makeTaskWorktree({ worktrees, id, name: "Fix the cart", directory });
+  const make = (id: string, directory = repo) =>
+    makeTaskWorktree({ worktrees, id, name: "Fix the cart", directory, mayUse: async () => {} });
   const tidy = (now = Date.now() + 2 * DAY, used: string[] = []) =>
     tidyTaskWorktrees({ worktrees, now, isInUse: (path) => used.includes(path), release: async () => {} });
   return { folder, repo, worktrees, make, tidy };
 }
 
 describe("making one", () => {
+  test("stays in the worktree if a link takes the place of the folder meanwhile", async () => {
+    const { folder, repo, worktrees } = place();
+    const within = join(repo, "src");
+    const swap = async () => {
+      rmSync(within, { recursive: true, force: true });
+      symlinkSync(folder, within);
+    };
+    const wanted = { worktrees, id: "one", name: "x", directory: within, mayUse: swap };
+    expect((await makeTaskWorktree(wanted)).directory).toEndWith("/shop/src");
+  });
+
   test("begins with the folder of the launch, from the branch that is checked out, without what is uncommitted", async () => {
     const { repo, worktrees, make } = place();
     sh(repo, "switch", "-q", "-c", "feature");

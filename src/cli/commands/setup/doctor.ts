@@ -3,7 +3,7 @@ import { applyConfiguration, valuesOf } from "../../../configuration/configurati
 import { messageOf } from "../../../model/errors.ts";
 import type { Command } from "../../command.ts";
 import { EXIT } from "../../exit-codes.ts";
-import type { Finding } from "../../setup/doctor-checks.ts";
+import type { Finding } from "../../setup/finding.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { padTo, widthOf } from "../../terminal/text.ts";
 

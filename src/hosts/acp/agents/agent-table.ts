@@ -3,6 +3,7 @@
  * programs are installed. Starts and installs nothing.
  */
 import { AsyncAgentsError } from "../../../model/errors.ts";
+import { findProgram } from "../../find-program.ts";
 import type { AgentCommand } from "../process.ts";
 import { type AcpProfile, STRICT } from "../profiles/profile.ts";
 import { profileNamed } from "../profiles/profiles.ts";
@@ -81,7 +82,7 @@ export class AgentTable {
 
   #agent(name: string, wanted: string, known: KnownAgent | undefined, settings: AgentSettings): AcpAgent {
     const profile = settings.like ?? known?.profile;
-    const PATH = settings.environment?.PATH ?? this.#environment.PATH ?? "";
+    const path = settings.environment?.PATH ?? this.#environment.PATH;
     return {
       name,
       title: known?.title ?? name,
@@ -93,7 +94,7 @@ export class AgentTable {
       limits: known?.limits ?? [],
       settings,
       wanted,
-      program: Bun.which(wanted, { PATH }),
+      program: findProgram(wanted, path),
       arguments: settings.arguments ?? known?.arguments ?? [],
     };
   }

@@ -196,7 +196,9 @@ export function requestSuite(stage: Stage): void {
 
   check("a rejection with a message is passed to the agent, and the run continues", async () => {
     const session = await stage.session();
-    const run = await stage.prompt(session, stage.script(ask("permission", "May I?"), say("then not")));
+    // Twice: an agent may ask its model once more before it obeys, and never read that answer.
+    const script = stage.script(ask("permission", "May I?"), say("then not"), say("then not"));
+    const run = await stage.prompt(session, script);
     const asked = await stage.event("session.asked", (event) => event.sessionId === session);
     const refusal = { kind: "permission", decision: "reject", message: "not on a Sunday" } as const;
     await stage.host.answer?.(session, asked.requestId, refusal);

@@ -49,8 +49,9 @@ export function boardListSuite(bed: StoreBed): void {
     expect(await board.reposOf("a", ALL)).toEqual([repo]);
     expect(await board.repos(["r1", "nobody"])).toEqual([repo]);
     expect(await board.repos([])).toEqual([]);
-    expect((await board.repoAt(repo.path))?.id).toBe("r1");
-    expect(await board.repoAt("/nowhere")).toBeNull();
+    expect((await board.repoAt(["/", repo.path]))?.id).toBe("r1");
+    expect(await board.repoAt(["/nowhere"])).toBeNull();
+    expect(await board.repoAt([])).toBeNull();
     expect(await board.removeProject("a")).toBe(true);
     expect([await board.project("a"), await board.repos(["r1"])]).toEqual([null, []]);
   });

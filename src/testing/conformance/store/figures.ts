@@ -78,6 +78,15 @@ export function totalsSuite(bed: StoreBed): void {
     await expect(store.usage({ from: 0, to: 100_000, bucketMs: 100 })).rejects.toMatchObject({ code: "invalid_input" });
   });
 
+  test("an agent whose only task was begun by another one has no totals", async () => {
+    const store = await bed.fresh();
+    const queued = newTask("q", { agent: "asked", sessionId: "" });
+    await store.apply("q", { type: "task.created", at: 5, task: queued });
+    const place = { owner: "i", sessionId: "s", directory: "/", messageId: "m", clone: null };
+    await store.apply("q", { type: "task.claimed", at: 6, run: 0, agent: "had", model: null, ...place });
+    expect((await store.agentTotals()).map(({ agent }) => agent)).toEqual(["had"]);
+  });
+
   propertyTest("after any events the totals equal a fold over all tasks and runs", 30, async () => {
     const store = await bed.fresh();
     const ids: string[] = [];

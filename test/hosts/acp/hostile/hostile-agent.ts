@@ -43,6 +43,15 @@ function replay(): void {
 }
 
 /** What a line of a prompt makes it do; the result is the stop reason, if the turn ends there. */
+/** Asks that often, and reads no answer from then on. */
+async function askUnheard(count: number): Promise<void> {
+  process.stdin.pause();
+  for (let sent = 0; sent < count; sent++) {
+    send({ id: `${sent}${"i".repeat(20_000)}`, method: "no/such" });
+    if (process.stdout.writableNeedDrain) await new Promise((resolve) => process.stdout.once("drain", resolve));
+  }
+}
+
 const steps: Record<string, (rest: string) => unknown> = {
   say: (text) => say(text),
   /** Work under ids that a later replay repeats. */
@@ -89,6 +98,14 @@ const steps: Record<string, (rest: string) => unknown> = {
     const { result } = await ask("session/request_permission", { sessionId: session, toolCall, options });
     say(JSON.stringify(result));
   },
+  /** Asks for a permission, reads no answer, and goes on; so many answers wait by then. */
+  async deafask(count) {
+    await askUnheard(Number(count));
+    const options = [{ optionId: "yes", kind: "allow_once", name: "Yes" }];
+    const toolCall = { toolCallId: "deafask", title: "deaf", kind: "execute", rawInput: { command: "x" } };
+    void ask("session/request_permission", { sessionId: session, toolCall, options });
+    await new Promise(() => setInterval(() => say("still at work\n"), 200));
+  },
   refuse(megabytes) {
     throw { code: -32603, message: "w".repeat(Number(megabytes) * 1024 * 1024) };
   },
@@ -121,14 +138,7 @@ const steps: Record<string, (rest: string) => unknown> = {
     for (let depth = 0; depth < 30; depth++) rawInput = { deep: rawInput };
     update({ sessionUpdate: "tool_call", toolCallId: "deep", title: "work", status: "completed", rawInput });
   },
-  /** Asks without end, and reads no answer. */
-  async deaf() {
-    process.stdin.pause();
-    for (let sent = 0; sent < 8_000; sent++) {
-      send({ id: `${sent}${"i".repeat(20_000)}`, method: "no/such" });
-      if (process.stdout.writableNeedDrain) await new Promise((resolve) => process.stdout.once("drain", resolve));
-    }
-  },
+  deaf: () => askUnheard(8_000),
   huge: (megabytes) => say("y".repeat(Number(megabytes) * 1024 * 1024)),
   /** Programs in sessions of their own, the last one with its parent gone. */
   children(count) {

@@ -259,6 +259,16 @@ describe("processes", () => {
     expect(unmarked()).toEqual([]);
   });
 
+  check("an agent that a person rejects, and that reads nothing, is killed", async () => {
+    const session = await stage.session();
+    await stage.prompt(session, "deafask 100");
+    await stage.event("session.asked", session);
+    const [open] = await stage.host.requests();
+    await stage.host.answer(session, open?.requestId ?? "", { kind: "permission", decision: "reject", message: null });
+    await stage.event("session.idle", session);
+    expect(await leftProcesses(bed.root)).toEqual([]);
+  });
+
   check("a frozen agent is killed within its limit", async () => {
     const impatient = bed.stage({ silentMs: 500 });
     const from = performance.now();
