@@ -19,8 +19,8 @@ export const BUDGET_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/model/live-run/activity.ts",
-        old: "usage: new Map(activity.usage).set(messageId, {",
-        new: "usage: new Map(activity.usage).set(messageId + awake, {",
+        old: "const usage = newestLast(activity.usage, messageId, use);",
+        new: "const usage = newestLast(activity.usage, messageId + activity.usage.size, use);",
       },
     ],
   },

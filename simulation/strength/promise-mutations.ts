@@ -3,6 +3,17 @@ import type { PutBack } from "./put-back.ts";
 
 export const PROMISE_MUTATIONS: readonly PutBack[] = [
   {
+    name: "lost-stop-is-somebodys",
+    fault: "A run that was stopped at a limit is called cancelled in its session, if the answer to its stop was lost.",
+    edits: [
+      {
+        file: "src/model/live-run/ending.ts",
+        old: "stopping: null, triedStop: attempt.verdict };",
+        new: "stopping: null, triedStop: null };",
+      },
+    ],
+  },
+  {
     name: "one-run-too-many",
     fault: "A process does one run more at once than its limit allows.",
     edits: [

@@ -258,8 +258,8 @@ export const QUEUE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/queue/claimer.ts",
-        old: "        await transaction.begin({ taskId, fence });\n        return transaction.apply(taskId, event);\n",
-        new: "        void fence;\n        return transaction.apply(taskId, event);\n",
+        old: "    await transaction.begin({ taskId, fence });\n    return transaction.apply(taskId, event);\n",
+        new: "    void fence;\n    return transaction.apply(taskId, event);\n",
       },
     ],
   },

@@ -13,6 +13,14 @@ const MOST_LEASE_POLL_MS = 10_000;
 const NOTICE_RETRIES_MS = [DEFAULT_SETTINGS.noticeRetryMs, 200];
 
 const STALLS_MS = [DEFAULT_SETTINGS.limits.stallMs, 60_000];
+/** Most agents that hang end in peace; in some seeds, limits strike in the storm. */
+const RUNS_MS = [360_000, 360_000, 360_000, 120_000, 60_000];
+const STALL_POLICIES = [
+  DEFAULT_SETTINGS.limits.stallPolicy,
+  DEFAULT_SETTINGS.limits.stallPolicy,
+  "stop",
+  "restart",
+] as const;
 const CONCURRENT = [null, null, 2];
 /** Large ones: they are counted, and never used up. */
 const COUNTED = {
@@ -28,9 +36,15 @@ export interface SimulatedSettings extends Settings {
 
 /** With `areSeveral`, others must look at leases often enough to tell a dead machine from an outage. */
 export function settingsOf(random: Random, areSeveral: boolean): SimulatedSettings {
+  const own = random.split("limits");
+  const limits = {
+    runMs: own.pick(RUNS_MS),
+    stallMs: random.pick(STALLS_MS),
+    stallPolicy: own.pick(STALL_POLICIES),
+  };
   return {
     ...DEFAULT_SETTINGS,
-    limits: { ...DEFAULT_SETTINGS.limits, runMs: 6 * 60_000, stallMs: random.pick(STALLS_MS) },
+    limits: { ...DEFAULT_SETTINGS.limits, ...limits },
     maxConcurrent: random.pick(CONCURRENT),
     launchPauseMs: 50,
     budgets: random.pick(BUDGETS),
