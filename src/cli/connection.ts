@@ -18,6 +18,8 @@ import type { Screen } from "./terminal/screen.ts";
 const LOOK_MS = 2_000;
 /** How often a command that only looks checks for the next daemon. */
 const NEXT_MS = 250;
+/** How long a daemon that does not answer may still be on its way out. */
+const DYING_MS = 1_000;
 
 export const DAEMON_STOPPED = "The daemon has stopped. Start it: asyncagents up";
 
@@ -66,6 +68,13 @@ export class Connection {
   /** Whether the daemon that was found is gone. */
   isGone(): boolean {
     return this.#found !== null && findDaemon(this.#directory)?.pid !== this.#found.pid;
+  }
+
+  /** A process that dies closes its connections before it is gone. */
+  async #isGoneSoon(): Promise<boolean> {
+    const deadline = performance.now() + DYING_MS;
+    while (!this.isGone() && performance.now() < deadline && !this.#signal.aborted) await pause(NEXT_MS);
+    return this.isGone();
   }
 
   /** Waits, while the daemon that was found is gone, until somebody has started another one. */
@@ -130,7 +139,7 @@ export class Connection {
       return await fetch(input, { ...init, signal });
     } catch (cause) {
       if (signal.aborted) throw cause;
-      const message = this.isGone()
+      const message = (await this.#isGoneSoon())
         ? DAEMON_STOPPED
         : "The daemon does not answer. Restart it: asyncagents down --force && asyncagents up";
       throw new AsyncAgentsError("daemon_unavailable", message, { cause });

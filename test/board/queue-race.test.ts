@@ -55,7 +55,7 @@ test("prompts queued while another process keeps resuming the task all run, each
   await whenAttempt(side, attempt_id, ({ state }) => state !== "running");
   const runs = (await side.store.batchRuns(attempt_id)).map(({ prompt }) => prompt);
   expect(runs.filter((prompt) => prompts.includes(prompt))).toEqual(prompts);
-}, 60_000);
+}, 240_000);
 
 test.each(["lost", "failed"] as const)(
   "a queued prompt runs once, although the write that begins it was %s",

@@ -226,6 +226,7 @@ describe("if a process dies or freezes", () => {
     const { api, child } = await pair({ claimMs: 60_000, answerMs: 60_000, checkMs: 50 });
     const id = await asking(api, child);
     child.tell("hang");
+    expect(await child.said()).toBe("holds");
     const failure = failureOf(api.post(`/v1/tasks/${id}/answer`, GRANT));
     expect(await child.said()).toBe("hangs");
     expect(storedCalls(api)).toMatchObject([{ state: "claimed" }]);
@@ -254,6 +255,7 @@ describe("if a process dies or freezes", () => {
     const { api, child } = await pair({ claimMs: 60_000, answerMs: 300, checkMs: 50 });
     const id = await asking(api, child);
     child.tell("hang");
+    expect(await child.said()).toBe("holds");
     const failure = failureOf(api.post(`/v1/tasks/${id}/answer`, GRANT));
     expect(await child.said()).toBe("hangs");
     expect(await failure).toMatchObject({ status: 504, code: "outcome_unknown" });
@@ -267,6 +269,7 @@ describe("if a process dies or freezes", () => {
     const third = await startChild(api.world, "/third");
     const id = await asking(api, child);
     child.tell("hang");
+    expect(await child.said()).toBe("holds");
     const lost = third.client.answer(id, GRANT).catch((thrown: unknown) => thrown);
     expect(await child.said()).toBe("hangs");
     await third.kill();

@@ -2,7 +2,7 @@
  * A separate process for tests: `bun api-process.ts <folder> <directory>`: an engine with the scripted host and a
  * status API on the store in that folder. Prints `ready` on stdout. Its agents say "said by <pid>" after calling a
  * tool, unless the prompt names the script `held`, `asking` or `long`. A line `open <gate>` on stdin opens a gate;
- * after `hang`, answers to agents wait for `go`; the end of stdin ends the process.
+ * after `hang`, which it confirms with `holds`, answers to agents wait for `go`; the end of stdin ends the process.
  */
 import { createInterface } from "node:readline";
 import { remoteOperations } from "../../../src/board/remote-operations.ts";
@@ -93,7 +93,10 @@ console.log(`ready ${server.url}`);
 for await (const line of createInterface({ input: process.stdin })) {
   const [command, name = ""] = line.split(" ");
   if (command === "open") host.gate(name).open();
-  if (command === "hang") held = Promise.withResolvers();
+  if (command === "hang") {
+    held = Promise.withResolvers();
+    console.log("holds");
+  }
   if (command === "go") held?.resolve();
   if (command === "memory") {
     Bun.gc(true);
