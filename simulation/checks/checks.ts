@@ -124,7 +124,13 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
         else if (!answers.includes(run.result ?? "")) found.push(`${what} has another result: ${run.result}`);
       } else if (run.outcome === "error" && ends.at(-1) === "answered" && !isStopped(run) && !isTooLate) {
         found.push(`${what} was answered and is called failed: ${run.error}`);
-      } else if (run.error === INTERRUPTED && ends.at(-1) === "failed" && begun > 0 && !isTooLate) {
+      } else if (
+        run.error === INTERRUPTED &&
+        ends.at(-1) === "failed" &&
+        begun > 0 &&
+        run.pauses === null &&
+        !isTooLate
+      ) {
         found.push(`${what} failed by itself and is called interrupted`);
       }
     }

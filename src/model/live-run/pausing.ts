@@ -217,7 +217,8 @@ export function goesOn({ phase, phaseDetail, run }: Task, evidence: Evidence): b
   if (run.pauses !== null && !evidence.prompted) return true;
   if (evidence.answer !== null) return false;
   if (evidence.error !== null) return evidence.error.until !== undefined;
-  return phaseDetail?.kind === "retrying" && phaseDetail.until !== undefined;
+  // Perhaps it was a person's turn that waited: then its own prompt may still arrive.
+  return evidence.prompted && phaseDetail?.kind === "retrying" && phaseDetail.until !== undefined;
 }
 
 /** Takes over such a run from a dead process. Its session may be at work all the same: it is stopped first. */

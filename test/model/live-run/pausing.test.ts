@@ -1,10 +1,11 @@
 /** How paused runs go on when a process or its host failed. */
 import { describe, expect, test } from "bun:test";
-import type { Evidence } from "../../../src/model/evidence.ts";
+import { type Evidence, noEvidence } from "../../../src/model/evidence.ts";
 import type { RunStep } from "../../../src/model/live-run/effects.ts";
 import type { RunInput } from "../../../src/model/live-run/inputs.ts";
 import type { LiveRun } from "../../../src/model/live-run/live-run.ts";
-import { adoptPaused } from "../../../src/model/live-run/pausing.ts";
+import { adoptPaused, goesOn } from "../../../src/model/live-run/pausing.ts";
+import type { Task } from "../../../src/model/task.ts";
 import { after, begun, effectsOf, type Happening, polled, shown } from "./steps.ts";
 import { LIMITS, sampleRun, sampleTask } from "./walk.ts";
 
@@ -33,6 +34,13 @@ test("a run that waited for its provider in a dead process waits on within its l
     expect(late.effects).toMatchObject([{ type: "abort", purpose: { name: "stop" } }]);
     expect(late.run.stopping?.verdict).toMatchObject({ outcome: "error" });
   }
+});
+
+test("a run whose prompt has not arrived waits for no provider: a person's turn in its session does", () => {
+  const phaseDetail = { kind: "retrying", reason: "quota", count: 1, until: 90_000 } as const;
+  const task: Task = { ...sampleTask(), phase: "retrying", phaseDetail };
+  expect(goesOn(task, noEvidence(true))).toBe(true);
+  expect(goesOn(task, noEvidence(false))).toBe(false);
 });
 
 test("a run that may not wait so long is stopped by a status call, not by an event, which may be late", () => {
