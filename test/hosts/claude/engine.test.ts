@@ -143,7 +143,9 @@ test(
     const budgets = { task: { ...NO_LIMITS, cost: 0.000_001 } };
     const limited = await newEngine("ins_budget", host, { budgets });
     await limited.engine.start();
-    const bash = (index: number) => model.call("Bash", { command: `cat notes.txt #${index}`, description: "Shows" });
+    // Long enough for a stop to come before the next request, as with real models.
+    const bash = (index: number) =>
+      model.call("Bash", { command: `sleep 1 && cat notes.txt #${index}`, description: "Shows" });
     const before = bed.model.requests.length;
     const task = await launch(limited.engine, script(...[1, 2, 3, 4, 5].map(bash), model.say("all of it")));
     const done = await ended(task);
