@@ -172,6 +172,8 @@ export class Desk {
     const cancelled = awaitsRunner(given) ? await cancelQueued({ store, now }, given, BY_PERSON) : null;
     if (cancelled) return cancelled;
     const task = awaitsRunner(given) ? ((await store.task(given.id)) ?? given) : given;
+    // That run has ended meanwhile; the next one goes on.
+    if (task.run.number !== given.run.number) return task;
     const engines = this.#context.engines();
     const [any] = engines;
     const engine =

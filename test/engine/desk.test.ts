@@ -5,7 +5,7 @@ import type { Task } from "../../src/model/task.ts";
 import { ownIdentity } from "../../src/process/liveness.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Instance } from "../../src/store/store.ts";
-import { completed, create } from "../../src/testing/sample-task.ts";
+import { completed, create, resumed } from "../../src/testing/sample-task.ts";
 import { temporaryFolders } from "../store/temporary-folder.ts";
 import { codeOf } from "./engine-bed.ts";
 
@@ -206,5 +206,17 @@ describe("for those who may not have a host opened", () => {
     expect([asked.status, asked.cancelRequestedAt]).toEqual(["running", expect.any(Number)]);
     const { task: ended } = await store.apply(live.id, completed(5));
     expect(await codeOf(desk.cancel(ended ?? live, never))).toBe("task_not_live");
+  });
+
+  test("a cancel of a run that waited for a runner does not stop the next one", async () => {
+    const { desk, store, task } = await deskWith([], [], true);
+    const waiting = await task({ sessionId: "", messageId: "", owner: null });
+    const { agent, model } = waiting;
+    const claim = { directory: "/a", agent, model, messageId: "prompt", owner: "runner" };
+    await store.apply("t", { type: "task.claimed", at: 2, run: 0, sessionId: "s", ...claim });
+    await store.apply("t", completed(3));
+    await store.apply("t", resumed(4));
+    const { run, status, cancelRequestedAt } = await desk.cancel(waiting, never);
+    expect([run.number, status, cancelRequestedAt]).toEqual([1, "resumed", null]);
   });
 });
