@@ -169,6 +169,26 @@ describe("cancel", () => {
     expect((await one.host.statuses()).has(task.sessionId)).toBe(false);
   });
 
+  test("a cancel that failed is tried again while the host leaves its other calls unanswered", async () => {
+    const world = newWorld();
+    const unanswered = Promise.withResolvers<never>();
+    let tries = 0;
+    const mute = (host: ScriptedHost) => ({
+      async abort(sessionId: string) {
+        // The first ones are not those of a poll.
+        if (++tries < 6) throw new AsyncAgentsError("host_failed", "no answer");
+        await host.abort(sessionId);
+      },
+      statuses: () => (tries === 0 ? host.statuses() : unanswered.promise),
+    });
+    const side = await world.side({ host: mute, settings: { pollMs: 10 } });
+    const task = await launch(side, world.parent(), world.script(gate("held"), say("unheard")));
+    await side.host.gate("held").reachedBy(1);
+    expect(await codeOf(side.engine.cancelTask(task, "enough"))).toBe("host_failed");
+    expect((await ended(side, task)).status).toBe("cancelled");
+    unanswered.reject(new AsyncAgentsError("host_failed", "no answer"));
+  });
+
   test("a cancel request outlives the process that could not execute it", async () => {
     const world = newWorld();
     const unwilling = { abort: () => Promise.reject(new AsyncAgentsError("host_failed", "no answer")) };

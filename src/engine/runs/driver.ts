@@ -62,6 +62,8 @@ export class Driver {
   readonly #beginnings = new KeyedQueue();
   readonly answers: Answers;
   readonly #pollTimer: PollTimer;
+  /** What a poll reads of the host, until it is done. */
+  #reading: Promise<void> | null = null;
   /** How many launches and resumes are under way. */
   #coming = 0;
   #stopped = false;
@@ -375,6 +377,22 @@ export class Driver {
   }
 
   async #poll(): Promise<void> {
+    this.#reading ??= this.#readHost().finally(() => {
+      this.#reading = null;
+    });
+    // A host that does not answer holds up neither what is to be tried again nor the limits.
+    await settlesWithin(this.#reading, { timeout: this.#context.settings.pollMs, clock: this.#context });
+    await this.readBudgets();
+    // A run that waits for a task of its own, or for its budgets, shows no work, and is fine.
+    const parents = new Set([...this.#runs.values()].map(({ task }) => this.rootOf(task.parentSessionId)));
+    for (const run of this.#runs.values()) {
+      run.tell({ type: "poll.done", isWaiting: parents.has(run.sessionId) || run.isHeldUp });
+    }
+    this.#schedulePoll(false);
+  }
+
+  /** Open requests and statuses: events may have been lost. Never rejects. */
+  async #readHost(): Promise<void> {
     const { host, monotonic } = this.#context;
     const askedAt = monotonic();
     const known = [...this.#runs.values()].map((run): [DrivenRun, string[]] => [run, [...run.live.requests.keys()]]);
@@ -396,13 +414,6 @@ export class Driver {
     } catch (thrown) {
       this.#logFailure("the status call failed; the next poll tries again", thrown);
     }
-    await this.readBudgets();
-    // A run that waits for a task of its own, or for its budgets, shows no work, and is fine.
-    const parents = new Set([...this.#runs.values()].map(({ task }) => this.rootOf(task.parentSessionId)));
-    for (const run of this.#runs.values()) {
-      run.tell({ type: "poll.done", isWaiting: parents.has(run.sessionId) || run.isHeldUp });
-    }
-    this.#schedulePoll(false);
   }
 
   /** A session that waits for one below it is busy; that one's retry is what its run waits for. */
