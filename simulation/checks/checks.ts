@@ -13,7 +13,7 @@ import { LEASE_MS } from "../time/promised.ts";
 import type { Machine } from "../world/machine.ts";
 import { startsAreInOrder, waitingForNobody } from "./after.ts";
 import { budgetsAgree, tasksUseWhatTheirAgentsUse } from "./budgets.ts";
-import { isGivenUp, isOthersStop, isStopped, mayWorkOn, SEARCH_MS } from "./ends.ts";
+import { isGivenUp, isOthersStop, isStopped, isStoppedInHaste, mayWorkOn, SEARCH_MS } from "./ends.ts";
 import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
 import { eachRunEndsOnce, endsAreTrue } from "./outcomes.ts";
@@ -101,7 +101,7 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
     for (const run of await truth.runs(task.id, 200)) {
       const { ends, answers, begun, begunAt, endedAt, sentBy } = machine.work.of(run.messageId);
       const what = `run ${run.number} of ${task.id}`;
-      const isExcused = mayWorkOn(run) || isOthersAnswer(machine, task, run);
+      const isExcused = mayWorkOn(run) || isStoppedInHaste(machine, task, run) || isOthersAnswer(machine, task, run);
       if (machine.ends.wasWorking(task.id, run.number, run.messageId) && !isExcused)
         found.push(`${what} was called ${run.outcome} while its agent worked: ${run.error}`);
       // It arrived after it was given up, or answered after others had taken its process for dead: whether they could,

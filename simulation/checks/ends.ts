@@ -12,6 +12,11 @@ export function mayWorkOn(run: Run): boolean {
   return outcome === "cancelled" || isGivenUp(run) || (error !== null && /^interrupted:|deleted/.test(error));
 }
 
+/** Its process was asked to end while it stopped the agent, and did not wait for that: the agent ends with its program. */
+export function isStoppedInHaste({ drained, ends }: Machine, { id }: Task, run: Run): boolean {
+  return isStopped(run) && drained.has(ends.writerOf(id, run.number) ?? "");
+}
+
 /**
  * A process that could not be seen stood still, came back, and stopped what it had in the session, in its own program:
  * that shows in the messages, and the process of the next run takes it for the stop of its own. It leaves the session
