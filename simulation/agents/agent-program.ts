@@ -358,6 +358,7 @@ export class AgentProgram {
       error: null,
       tokens,
       cost: 0.01,
+      answers: turn.session.messages.findLast(({ role }) => role === "user")?.id ?? "",
     };
     turn.session.messages.push(message);
     turn.message = message;
@@ -371,8 +372,8 @@ export class AgentProgram {
     message.endedAt = process.now();
     message.last = last;
     turn.message = null;
-    const { tokens, cost } = message;
-    emit({ type: "usage.counted", sessionId: turn.session.id, messageId: message.id, tokens, cost });
+    const { id: messageId, tokens, cost, answers = "" } = message;
+    emit({ type: "usage.counted", sessionId: turn.session.id, messageId, tokens, cost, answers });
   }
 
   #finish(turn: Turn, message: AgentMessage, how: "answered" | "failed" | "stopped" | "aborted" | "denied"): void {

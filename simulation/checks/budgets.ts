@@ -56,8 +56,7 @@ export async function tasksUseWhatTheirAgentsUse(stage: Stage, tasks: readonly T
     // What is done for a person beside a run cannot be told from its own work; nor what was done before a pause.
     if (machine.written.has(task.sessionId) || runs.some(({ pauses }) => pauses !== null)) continue;
     const its = queue?.tasks.get(task.id)?.beginnings.map(({ sessionId }) => sessionId) ?? [];
-    const inSessions = [...new Set([...its, task.sessionId])].map((id) => machine.work.usedIn(id));
-    const most = sum([...inSessions, ...countedAgain(stage, runs)]);
+    const most = sum([...new Set([...its, task.sessionId])].map((id) => machine.work.usedIn(id)));
     const least = sum(runs.map((run) => leastOf(stage, task, run)));
     const said = saidToBeUsed(task);
     for (const measure of ["tokens", "cost"] as const) {
@@ -69,16 +68,6 @@ export async function tasksUseWhatTheirAgentsUse(stage: Stage, tasks: readonly T
     found.push(...wrongTime(stage, task, { runs, isTimed }));
   }
   return found;
-}
-
-/**
- * A known fault: where events are late, one about a message of an earlier run may come when the next one has begun, and
- * is counted for that one, too. The product cannot tell whose message it was.
- */
-function countedAgain({ machine }: Stage, runs: readonly Run[]): Omit<Use, "ms">[] {
-  if (!machine.faults.has("event comes late")) return [];
-  const last = Math.max(...runs.map(({ number }) => number));
-  return runs.filter(({ number }) => number < last).map(({ messageId }) => machine.work.usedFor(messageId));
 }
 
 /** What the only agent of a run used that has answered, alone. */

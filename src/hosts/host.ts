@@ -89,8 +89,7 @@ export type HostEvent =
   | { type: "tool.called"; sessionId: string; callId: string; name: string; input: unknown }
   /** May be repeated, and may be missing where a run is stopped in the middle of a call. */
   | { type: "tool.ended"; sessionId: string; callId: string; isFailed: boolean }
-  /** `model`: as in `PromptInput`, or without its provider. `cost`: 0 if the host does not know it (yet). */
-  | { type: "usage.counted"; sessionId: string; messageId: string; tokens: Tokens; cost: number; model?: string }
+  | ({ type: "usage.counted"; sessionId: string; messageId: string } & UsageCounted)
   /** What the run has cost in all, from a host that does not know the costs of messages. */
   | { type: "cost.reported"; sessionId: string; cost: number }
   /** The agent wrote text; prompts do not count. */
@@ -104,6 +103,16 @@ export type HostEvent =
    * restarts.
    */
   | { type: "host.ended"; reason: string };
+
+interface UsageCounted {
+  tokens: Tokens;
+  /** 0 if the host does not know it (yet). */
+  cost: number;
+  /** As in `PromptInput`, or without its provider. */
+  model?: string;
+  /** The user message that is answered, from a host whose events may come when the session has its next run already. */
+  answers?: string;
+}
 
 /** A person's reply to a request of a session. */
 export type Reply =

@@ -116,6 +116,24 @@ describe("a run that exceeds its limits", () => {
     });
   });
 
+  test("does not count what an earlier run used, and was reported late", async () => {
+    const world = newWorld();
+    const { host, emit } = heard();
+    const side = await world.side({ host });
+    const first = await ended(side, await launch(side, world.parent(), world.script(say("one"))));
+    const next = await side.engine.resumeTask(first, { prompt: world.script(gate("held"), say("two")) });
+    await side.host.gate("held").reachedBy(1);
+    const tokens = { input: 1, output: 1, reasoning: 0, cacheRead: 0, cacheWrite: 0 };
+    const counted = { type: "usage.counted", sessionId: first.sessionId, tokens } as const;
+    emit({ ...counted, messageId: "late", cost: 1, answers: first.run.messageId });
+    emit({ ...counted, messageId: "own", cost: 0.5, answers: next.run.messageId });
+    side.host.gate("held").open();
+    const { progress } = await ended(side, next);
+    const turns = { cost: 2 * 0.01, input: 2 * 100 };
+    expect(progress.cost).toBeCloseTo(turns.cost + 0.5);
+    expect(progress.tokens.input).toBe(turns.input + 1);
+  });
+
   test("an agent lowers what is configured for the runs that it launches, and a person may raise it", async () => {
     const world = newWorld();
     const given: unknown[] = [];

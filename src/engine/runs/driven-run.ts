@@ -63,6 +63,8 @@ export class DrivenRun {
   place: Place | null = null;
   #live: LiveRun;
   #isStopped = false;
+  /** The first prompt of the run in this process. */
+  readonly #firstMessageId: string;
   /** What is stored of how it spent its time. */
   #storedSpans: readonly WorkSpan[] | null = null;
   /** How many of its requests to a model wait for its budgets. */
@@ -73,6 +75,7 @@ export class DrivenRun {
     this.#surroundings = surroundings;
     this.#task = task;
     this.#live = live;
+    this.#firstMessageId = task.run.messageId;
   }
 
   /** As it was when the run was begun, or continued. */
@@ -91,6 +94,11 @@ export class DrivenRun {
 
   get sessionId(): string {
     return this.task.sessionId;
+  }
+
+  /** Whether that is a late report about the answer to a prompt of an earlier run. */
+  isBefore({ sessionId, answers }: { sessionId: string; answers?: string }): boolean {
+    return answers !== undefined && sessionId === this.sessionId && answers < this.#firstMessageId;
   }
 
   /**

@@ -310,7 +310,7 @@ export class Driver {
     for (const [child, root] of this.#descendants) if (root === run.sessionId) this.#descendants.delete(child);
   }
 
-  /** What an event means for the run; null where it happened in a session below and counts only there. */
+  /** What an event means for the run; null where it counts only in a session below, or for an earlier run. */
   #inputOf(run: DrivenRun, event: SessionEvent): RunInput | null {
     switch (event.type) {
       case "session.idle":
@@ -323,7 +323,7 @@ export class Driver {
       case "session.asked":
         return { ...event, ruling: this.#rulingOn(run, event) };
       case "usage.counted":
-        return this.#priced(run, event);
+        return run.isBefore(event) ? null : this.#priced(run, event);
       case "session.retrying":
       case "tool.called":
       case "tool.ended":

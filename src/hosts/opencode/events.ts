@@ -146,6 +146,7 @@ function readMessage(p: Fields): HostEvent | HostEvent[] | null {
     type: "usage.counted",
     sessionId,
     messageId: id,
+    ...(parentId !== "" && { answers: parentId }),
     ...(text(info.modelID) !== "" && { model: `${text(info.providerID)}/${text(info.modelID)}` }),
     cost: number(info.cost),
     tokens: {

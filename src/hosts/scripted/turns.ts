@@ -117,7 +117,8 @@ export class ScriptedTurns {
         this.#answers.fail(turn, message, "aborted", { aborted: true });
       }
       message.endedAt = now();
-      emit({ type: "usage.counted", sessionId, messageId: message.id, tokens: message.tokens, cost: message.cost });
+      const { id: messageId, tokens, cost } = message;
+      emit({ type: "usage.counted", sessionId, messageId, tokens, cost, answers: taken });
       if (message.last) return;
     }
   }

@@ -128,6 +128,7 @@ const known: [string, object, HostEvent[]][] = [
         type: "usage.counted",
         sessionId: sessionID,
         messageId: "msg_2",
+        answers: "msg_1",
         cost: 0.5,
         tokens: { input: 5, output: 4, reasoning: 3, cacheRead: 2, cacheWrite: 1 },
       },
