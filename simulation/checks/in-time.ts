@@ -22,7 +22,8 @@ const STOP_AFTERMATH_MS = 20_000;
 const NOTICED_MS = 90_000;
 const NOTICED_POLLS = 6;
 const CANCELLED_MS = 75_000;
-const TOLD_MS = 180_000;
+/** Each of several tries may hang for half a minute, and the next one waits longer. */
+const TOLD_MS = 240_000;
 const MARGIN_MS = 60_000;
 /** A request is heard of by its event, or by a poll if that is lost. */
 const HEARD_MS = 30_000;
