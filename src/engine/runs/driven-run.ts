@@ -12,7 +12,7 @@ import { CANCELLED } from "../../model/evidence.ts";
 import type { AbortPurpose, InspectPurpose, RunEffect, RunStep, WakeName } from "../../model/live-run/effects.ts";
 import { isEnd, spansWith } from "../../model/live-run/ending.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
-import { isOver, isResting, type LiveRun } from "../../model/live-run/live-run.ts";
+import { isOver, isResting, isWanted, type LiveRun } from "../../model/live-run/live-run.ts";
 import type { Moment } from "../../model/live-run/moment.ts";
 import { inspect } from "../../model/live-run/settling.ts";
 import { steeringIds } from "../../model/live-run/steering.ts";
@@ -330,15 +330,15 @@ export class DrivenRun {
         () => false,
       );
       if (this.#isStopped || isOver(this.#live)) return false;
-      if (this.#live.stopping !== null) return this.#refusePrompt();
+      if (!isWanted(this.#live)) return this.#refusePrompt();
       if (isVerified && lease.isHeld) return true;
       await pause(settings.pollMs, { clock: this.#context });
     }
   }
 
-  /** Nothing was sent: the run ends as it is being stopped, even if its host cannot stop the session. */
+  /** Nothing was sent: the run ends as it is about to, even if its host cannot stop the session. */
   async #refusePrompt(): Promise<false> {
-    const isToEnd = !this.#isStopped && this.#live.stopping !== null;
+    const isToEnd = !this.#isStopped && !isWanted(this.#live);
     if (isToEnd) await this.feed({ type: "prompt.refused", error: CANCELLED });
     return false;
   }
@@ -352,7 +352,7 @@ export class DrivenRun {
     } catch (thrown) {
       this.#logFailure("budgets could not be read; the next poll tries again")(thrown);
     }
-    return !this.#isStopped && !isOver(this.#live) && this.#live.stopping === null;
+    return !this.#isStopped && !isOver(this.#live) && isWanted(this.#live);
   }
 
   /** Stops the run if its budgets leave it nothing. */

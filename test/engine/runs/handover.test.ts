@@ -224,3 +224,33 @@ test("a session whose creation was not confirmed is found by its launch", async 
   expect(await ended(side, task)).toMatchObject({ status: "completed", run: { result: "found" } });
   expect(await side.store.launches()).toEqual([]);
 });
+
+test("a prompt that waits for its budgets is not sent any more when its session is deleted meanwhile", async () => {
+  const world = newWorld();
+  const ears = heard();
+  const prompted: string[] = [];
+  const prompt = async (sessionId: string) => void prompted.push(sessionId);
+  const side = await world.side({ host: (host) => ({ ...ears.host(host), prompt }) });
+  const [asked, deleted, stored] = [0, 1, 2].map(() => Promise.withResolvers<void>());
+  const { apply, budgets } = side.store;
+  const { chains } = budgets;
+  budgets.chains = async (taskIds) => {
+    budgets.chains = chains;
+    asked?.resolve();
+    await deleted?.promise;
+    return chains(taskIds);
+  };
+  side.store.apply = async (id, event, expected) => {
+    if (event.type === "run.cancelled") await stored?.promise;
+    return apply(id, event, expected);
+  };
+  const task = await launch(side, world.parent(), "never");
+  await asked?.promise;
+  ears.emit({ type: "session.deleted", sessionId: task.sessionId });
+  deleted?.resolve();
+  await chains([task.id]);
+  await Bun.sleep(0);
+  stored?.resolve();
+  expect((await ended(side, task)).run.error).toContain("deleted");
+  expect(prompted).toEqual([]);
+});
