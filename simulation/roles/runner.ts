@@ -92,8 +92,8 @@ export class RunnerRole implements Role {
     try {
       await drained({ clock: process, claimer, runner }, { drainMs, say, hurry });
       machine.ended(process);
-      await claimer.stop();
       await performer.stop();
+      await claimer.stop();
       await runner.stop();
     } finally {
       process.die();

@@ -116,9 +116,10 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
     notes.heed();
     await drained({ clock: systemClock, claimer, runner }, options);
   } finally {
+    // First: a run that somebody resumes from now on would only be interrupted.
+    await performer.stop();
     await claimer.stop();
     await folders.stop();
-    await performer.stop();
     await runner.stop();
     await notes.stop();
     await store.close();
