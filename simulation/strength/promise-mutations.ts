@@ -96,7 +96,7 @@ export const PROMISE_MUTATIONS: readonly PutBack[] = [
     edits: [
       {
         file: "src/engine/runs/driven-run.ts",
-        old: "return !this.#isStopped && !isOver(this.#live) && this.#live.stopping === null;",
+        old: "return !this.#isStopped && !isOver(this.#live) && isWanted(this.#live);",
         new: "return !this.#isStopped;",
       },
     ],

@@ -159,8 +159,9 @@ export class Machine {
 
   /** Whether a process died in that time, or a program of it, or it ended what it had because it was asked to end. */
   wasLost({ name }: SimulatedProcess, from: number, until: number): boolean {
-    const names = [name, `${name}, which ends`, ...(this.#programs.get(name) ?? [])];
-    return names.some((each) => {
+    const ended = this.drained.get(name);
+    if (ended !== undefined && ended <= until) return true;
+    return [name, ...(this.#programs.get(name) ?? [])].some((each) => {
       const at = this.deaths.get(each);
       return at !== undefined && at >= from && at <= until;
     });
@@ -192,7 +193,6 @@ export class Machine {
   /** From now on it interrupts what it still runs, as if it had died. */
   ended(process: SimulatedProcess): void {
     this.drained.set(process.name, this.timeline.now);
-    this.deaths.set(`${process.name}, which ends`, this.timeline.now);
   }
 
   /**
