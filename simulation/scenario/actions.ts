@@ -85,14 +85,14 @@ async function asParent(
 async function stopAll(
   stage: Stage,
   random: Random,
-  work: (engine: Engine, parent: ParentSession) => Promise<unknown>,
+  work: (engine: Engine, parent: ParentSession, live: readonly Task[]) => Promise<unknown>,
 ): Promise<void> {
   const { machine, promises, truth } = stage;
   await asParent(stage, random, async (engine, parent) => {
     const live = await allTasks(truth, { parentSessionId: parent.id, status: ["running", "resumed"] });
     const stop = { sessionId: parent.id, from: machine.timeline.now, until: Number.POSITIVE_INFINITY };
     promises.stops.push(stop);
-    await work(engine, parent).finally(() => {
+    await work(engine, parent, live).finally(() => {
       stop.until = machine.timeline.now;
     });
     for (const { id, run } of live) promises.cancelled.set(`${id} ${run.number}`, machine.timeline.now);
@@ -217,7 +217,15 @@ export const ACTIONS: Record<string, { weight: number; act: Action }> = {
   },
   "a parent cancels everything": {
     weight: 1,
-    act: (stage, random) => stopAll(stage, random, (engine, parent) => engine.cancelAll(parent.id)),
+    act: (stage, random) =>
+      stopAll(stage, random, async (engine, parent, live) => {
+        await engine.cancelAll(parent.id);
+        for (const { id, run } of live) {
+          const task = await stage.truth.task(id);
+          if (task?.run.number === run.number && isLive(task.status) && task.cancelRequestedAt === null)
+            stage.promises.broken.push(`run ${run.number} of ${id} was left out when everything was cancelled`);
+        }
+      }),
   },
   "a parent clears its list": {
     weight: 1,

@@ -162,6 +162,17 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
       }
     });
   },
+  "database is away"({ machine }, random) {
+    if (!machine.places.areSeveral) return;
+    const ms = random.whole(1_000, CUT_MS);
+    machine.faults.count("database is away");
+    machine.troubles.add(machine.timeline.now, ms);
+    // Nothing alone keeps a machine from renewing its leases: nobody may be ended for that.
+    for (const place of machine.places.names) {
+      machine.struck(place, "is cut off", ms);
+      machine.places.cut(place, machine.timeline.now + ms);
+    }
+  },
   "disk is full"({ machine }, random) {
     const ms = random.whole(1_000, 120_000);
     machine.faults.count("disk is full");

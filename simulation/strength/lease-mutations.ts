@@ -60,6 +60,11 @@ export const LEASE_MUTATIONS: readonly PutBack[] = [
         old: "return leaseLeft > 0 || now - steadySince < renewalMs;",
         new: "return leaseLeft > 0 || now - steadySince < 0 * renewalMs;",
       },
+      {
+        file: "src/engine/supervisor.ts",
+        old: "return isLeaseOver && !this.#heartbeat.isSteady;",
+        new: "return isLeaseOver && this.#heartbeat === null;",
+      },
     ],
   },
   {

@@ -43,6 +43,8 @@ export const FAULTS = {
   /** Only where there are runners. */
   "host cannot be opened": 0.3,
   "runner freezes past its claim": 0.3,
+  /** Only where there are several machines: none of them reaches the database. */
+  "database is away": 0.15,
 } as const;
 
 export type Fault = keyof typeof FAULTS;
