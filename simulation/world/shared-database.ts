@@ -28,6 +28,8 @@ const SIGNAL_MS = 150;
 const PATIENCE_MS = 15_000;
 /** For how long a process waits for a server on another machine. */
 const TIMEOUT_MS = 20_000;
+/** The same for a registration or a heartbeat, which does not wait behind other writes there. */
+const URGENT_TIMEOUT_MS = 5_000;
 
 const BEGINS: ReadonlySet<string> = new Set(["task.created", "task.resumed"]);
 const ENDS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
@@ -170,11 +172,29 @@ export class SharedDatabase {
     const isHeard = () => areBeatsHeard || !this.#isBeat();
     const queue = new SerialQueue();
     /** It fails at once, or after a while, when its time is over. */
-    const reach = async () => {
+    const reach = async (timeoutMs = TIMEOUT_MS) => {
       if (process.elapsed() >= cutUntil()) return;
       faults.count("query is cut off");
-      await process.settle(delays.chance(0.5) ? delays.delay(LATENCY_MS) : delays.whole(100, TIMEOUT_MS), () => {
+      await process.settle(delays.chance(0.5) ? delays.delay(LATENCY_MS) : delays.whole(100, timeoutMs), () => {
         throw failed("SQLITE_IOERR_READ", "the server cannot be reached");
+      });
+    };
+    const write = async <T>(work: (kysely: Kysely<Schema>) => Promise<T>, timeoutMs = TIMEOUT_MS): Promise<T> => {
+      await reach(timeoutMs);
+      const isLost = faults.happens("query fails");
+      const isTwice = faults.happens("transaction runs twice");
+      await process.settle(latency(), () => {
+        if (isLost) throw failed("SQLITE_IOERR_WRITE", "disk I/O error");
+      });
+      await this.#lock(process, delays);
+      if (process.elapsed() < this.fullUntil) throw failed("SQLITE_FULL", "database or disk is full");
+      if (isTwice) await this.#attempt(work);
+      const made = await this.#commit(process, work, isHeard, delays);
+      const isLate = process.place !== "" && faults.happens("query times out after its commit");
+      const isAnswerLost = isLate || faults.happens("query fails after its commit");
+      return process.settle(isLate ? delays.whole(timeoutMs / 4, timeoutMs) : delays.delay(LATENCY_MS), () => {
+        if (isAnswerLost) throw failed("SQLITE_IOERR_FSYNC", "disk I/O error");
+        return made;
       });
     };
 
@@ -190,25 +210,8 @@ export class SharedDatabase {
         });
         return rows;
       },
-      write: (work) =>
-        queue.run(async () => {
-          await reach();
-          const isLost = faults.happens("query fails");
-          const isTwice = faults.happens("transaction runs twice");
-          await process.settle(latency(), () => {
-            if (isLost) throw failed("SQLITE_IOERR_WRITE", "disk I/O error");
-          });
-          await this.#lock(process, delays);
-          if (process.elapsed() < this.fullUntil) throw failed("SQLITE_FULL", "database or disk is full");
-          if (isTwice) await this.#attempt(work);
-          const made = await this.#commit(process, work, isHeard, delays);
-          const isLate = process.place !== "" && faults.happens("query times out after its commit");
-          const isAnswerLost = isLate || faults.happens("query fails after its commit");
-          return process.settle(isLate ? delays.whole(5_000, TIMEOUT_MS) : delays.delay(LATENCY_MS), () => {
-            if (isAnswerLost) throw failed("SQLITE_IOERR_FSYNC", "disk I/O error");
-            return made;
-          });
-        }),
+      write: (work, { isUrgent = false } = {}) =>
+        isUrgent && process.place !== "" ? write(work, URGENT_TIMEOUT_MS) : queue.run(() => write(work)),
       onChange: (call) => {
         const listener = { process, call, isRaised: false, cutUntil };
         this.#listeners.add(listener);
