@@ -83,9 +83,10 @@ export function settleDead(run: LiveRun, evidence: Evidence, reason: string, at:
   return then(deliver(run, evidence, at), (next) => end(next, judged(next, evidence, reason), progress, at));
 }
 
-/** A stop of ours that the host did not answer shows in its session like one by somebody else. */
-function judged({ triedStop }: LiveRun, evidence: Evidence, announced: string | null): Verdict {
-  return (evidence.error?.aborted ? triedStop : null) ?? judge(evidence, announced);
+/** A stop of ours that the host has not answered shows in its session like one by somebody else. */
+function judged({ stopping, triedStop }: LiveRun, evidence: Evidence, announced: string | null): Verdict {
+  const ours = stopping?.verdict ?? triedStop;
+  return (evidence.error?.aborted ? ours : null) ?? judge(evidence, announced);
 }
 
 /** The session could not be read. */

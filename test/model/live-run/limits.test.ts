@@ -1,5 +1,7 @@
 /** A run that waits for people, and one that exceeds its limits. */
 import { describe, expect, test } from "bun:test";
+import { noEvidence } from "../../../src/model/evidence.ts";
+import type { InspectPurpose } from "../../../src/model/live-run/effects.ts";
 import type { RunInput } from "../../../src/model/live-run/inputs.ts";
 import { after, begun, effectsOf, type Happening, polled, shown } from "./steps.ts";
 import { LIMITS, sampleRun } from "./walk.ts";
@@ -83,11 +85,15 @@ describe("requests and limits", () => {
     const lost: RunInput = { type: "abort.failed", purpose: abort.purpose, error: "timed out", isGone: false };
     const error = { message: "aborted", aborted: true };
     const ended = after(tooLong.run, lost, shown("hint", { begun: true, error }, 999_999));
-    expect(effectsOf(ended)).toEqual([expect.stringContaining("error: ")]);
+    expect(effectsOf(ended)).toEqual([expect.stringContaining("error: stopped: ")]);
+    // Its program dies while the answer is still on its way.
+    const purpose: InspectPurpose = { name: "host.ended", reason: "the agent program ended" };
+    const dead: RunInput = { type: "inspected", purpose, evidence: { ...noEvidence(true), begun: true, error } };
+    expect(effectsOf(after(tooLong.run, dead))).toEqual([expect.stringContaining("error: stopped: ")]);
     // Without a stop of ours, somebody else did it.
-    expect(effectsOf(after(working, shown("hint", { begun: true, error })))).toEqual([
-      "cancelled: aborted in its own session",
-    ]);
+    const byOthers = ["cancelled: aborted in its own session"];
+    expect(effectsOf(after(working, shown("hint", { begun: true, error })))).toEqual(byOthers);
+    expect(effectsOf(after(working, dead))).toEqual(byOthers);
   });
 
   test("a quiet run is stalled unless it waits for its own tasks or its budgets, and works again with the next sign", () => {
