@@ -99,7 +99,7 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
   const found: string[] = [];
   for (const task of tasks) {
     for (const run of await truth.runs(task.id, 200)) {
-      const { ends, answers, begun, begunAt, endedAt, sentBy } = machine.work.of(run.messageId);
+      const { ends, readersEnds, answers, begun, begunAt, endedAt, sentBy } = machine.work.of(run.messageId);
       const what = `run ${run.number} of ${task.id}`;
       const isExcused = mayWorkOn(run) || isStoppedInHaste(machine, task, run) || isOthersAnswer(machine, task, run);
       if (machine.ends.wasWorking(task.id, run.number, run.messageId) && !isExcused)
@@ -121,7 +121,9 @@ async function resultsAreTrue({ machine, truth }: Stage, tasks: readonly Task[])
       if (run.outcome === "completed") {
         if (answers.length === 0)
           found.push(`${what} is called completed, but its agent ended: ${ends.join(", ") || "never"}`);
-        else if (!answers.includes(run.result ?? "")) found.push(`${what} has another result: ${run.result}`);
+        // Two programs worked in one session, and the other one read its prompt and stopped without a word.
+        else if (![...answers, ...(readersEnds.includes("stopped") ? [""] : [])].includes(run.result ?? ""))
+          found.push(`${what} has another result: ${run.result}`);
       } else if (run.outcome === "error" && ends.at(-1) === "answered" && !isStopped(run) && !isTooLate) {
         found.push(`${what} was answered and is called failed: ${run.error}`);
       } else if (
