@@ -20,6 +20,8 @@ interface Product {
   result: string;
   /** Patterns, one per entry: Bun's Glob finds nothing for braces that contain a slash. */
   sources: string[];
+  /** Removes what an earlier build left. Done before anything is made: others read the same folder. */
+  clear?(): Promise<void>;
   make(): Promise<void>;
 }
 
@@ -52,6 +54,7 @@ const parts: Product[] = [
     name: entry.name,
     result: `dist/${entry.path}.js`,
     sources: ["src/**/*.ts", "package.json"],
+    clear: () => rm(join(root, "dist", chunksOf(entry)), { recursive: true, force: true }),
     make: () => bundle(entry),
   })),
   {
@@ -82,11 +85,13 @@ export async function build(options: { always?: boolean; say?(line: string): voi
   // The other folders are emptied by what builds them.
   if (options.always) await rm(join(root, "dist"), { recursive: true, force: true });
   for (const products of [parts, packages]) {
+    const areFresh = await Promise.all(products.map((product) => !options.always && isFresh(product)));
+    const stale = products.filter((_, index) => !areFresh[index]);
+    await Promise.all(stale.map((product) => product.clear?.()));
     await Promise.all(
-      products.map(async (product) => {
-        if (!options.always && (await isFresh(product))) return;
+      stale.map((product) => {
         options.say?.(`building ${product.name}`);
-        await product.make();
+        return product.make();
       }),
     );
   }
@@ -128,15 +133,18 @@ function packageOf({ path }: Entry, folder: string): Product {
   };
 }
 
+function chunksOf({ path }: Entry): string {
+  return `${posix.dirname(path)}/chunks`;
+}
+
 /** One file of JavaScript, and beside it the parts that are loaded only when they are needed. */
-async function bundle({ name, path, target, isBundled }: Entry): Promise<void> {
-  const chunks = `${posix.dirname(path)}/chunks`;
-  await rm(join(root, "dist", chunks), { recursive: true, force: true });
+async function bundle(entry: Entry): Promise<void> {
+  const { name, path, target, isBundled } = entry;
   const result = await Bun.build({
     entrypoints: [join(root, "src", `${path}.ts`)],
     outdir: join(root, "dist"),
     root: join(root, "src"),
-    naming: { chunk: `${chunks}/[name]-[hash].[ext]` },
+    naming: { chunk: `${chunksOf(entry)}/[name]-[hash].[ext]` },
     target,
     format: "esm",
     splitting: true,
