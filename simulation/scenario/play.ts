@@ -38,8 +38,11 @@ const AFTERMATH_MS = 160_000;
 /** For so long nothing was left to do: a call may fail for 30 s, and be tried again after a minute. */
 const REST_MS = 95_000;
 const LOOK_MS = 20_000;
+/** Others look for the dead every few seconds. */
+const TAKEOVER_MS = 20_000;
 /** A recovery that began in the storm may wait for its last call, and the next one is made after a pause. */
-const TAKEOVER_MS = 80_000;
+const SLOW_TAKEOVER_MS = 80_000;
+const HOLDS_UP_RECOVERY: readonly Fault[] = ["call fails", "call is slow", "host does not answer", "query is slow"];
 const MAX_STEPS = 200_000;
 
 export interface PlayOptions {
@@ -179,16 +182,17 @@ function calmDown(stage: Stage): void {
     machine.timeline.schedule(20_000, look);
   };
   look();
-  const { timeline, settings } = machine;
-  timeline.schedule(LEASE_MS + settings.pollMs + TAKEOVER_MS, () => void assertTakenOver(stage, timeline.now));
+  const { faults, timeline, settings } = machine;
+  const takeoverMs = HOLDS_UP_RECOVERY.some((kind) => faults.has(kind)) ? SLOW_TAKEOVER_MS : TAKEOVER_MS;
+  const since = timeline.now;
+  timeline.schedule(LEASE_MS + settings.pollMs + takeoverMs, () => void assertTakenOver(stage, since));
 }
 
 /** What the dead had when peace began, others have taken over by now. */
-async function assertTakenOver({ machine, truth, promises }: Stage, now: number): Promise<void> {
-  const since = now - LEASE_MS - machine.settings.pollMs - TAKEOVER_MS;
+async function assertTakenOver({ machine, truth, promises }: Stage, since: number): Promise<void> {
   const isDead = (owner: string | null) => {
-    const process = machine.instances.get(owner ?? "");
-    return process !== undefined && (machine.deaths.get(process.name) ?? now) <= since;
+    const diedAt = machine.deaths.get(machine.instances.get(owner ?? "")?.name ?? "");
+    return diedAt !== undefined && diedAt <= since;
   };
   const { tasks } = await truth.tasks({ status: ["running", "resumed"], limit: 200 });
   for (const { id, owner, phase } of tasks) {
