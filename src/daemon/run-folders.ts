@@ -84,8 +84,14 @@ export class RunFolders {
   /** The repositories of the board's projects, wherever they are. */
   #knownPaths(): Promise<string[]> {
     const now = systemClock.monotonic();
-    if (this.#known === null || now - this.#known.at > KNOWN_MS) this.#known = { paths: this.#readPaths(), at: now };
-    return this.#known.paths;
+    if (this.#known !== null && now - this.#known.at <= KNOWN_MS) return this.#known.paths;
+    const known = { paths: this.#readPaths(), at: now };
+    this.#known = known;
+    // Whoever asks next reads again.
+    known.paths.catch(() => {
+      if (this.#known === known) this.#known = null;
+    });
+    return known.paths;
   }
 
   async #readPaths(): Promise<string[]> {
