@@ -118,6 +118,6 @@ async function begin(
 }
 
 function claimLost(taskId: string): AsyncAgentsError {
-  const message = `Task ${taskId} was cancelled, or another runner claimed it, before this one could begin it.`;
+  const message = `Task ${taskId} was cancelled, another runner claimed it, or this one is not registered at the moment.`;
   return new AsyncAgentsError("task_not_live", message);
 }

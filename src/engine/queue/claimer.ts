@@ -1,7 +1,8 @@
 /**
  * Claims queued runs for this process while it has room, and begins them. Looks when something was queued or ended, and
  * once in a while, since events may get lost. Until a claimed run has begun, its claim is extended; what goes wrong
- * before that ends the run, or gives it back if another runner may do better. A begun run is its engine's.
+ * before that ends the run, or gives it back if it may begin later or elsewhere; what would meet the same is then not
+ * claimed for a while. A begun run is its engine's.
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { TaskClone } from "../../model/task.ts";
@@ -221,11 +222,12 @@ export class Claimer {
       await engine.launchClaimed(claimed, folder.clone);
     } catch (thrown) {
       const isLost = AsyncAgentsError.isInstance(thrown) && thrown.code === "task_not_live";
-      if (isLost) return log.info("a claimed run is not this runner's any more", { task });
+      if (isLost && !(await this.#isHeld(claimed))) {
+        return log.info("a claimed run is not this runner's any more", { task });
+      }
       log.error("a claimed run could not begin", { task, error: messageOf(thrown) });
-      if (isStoreFailure(thrown)) return;
-      if (AsyncAgentsError.isInstance(thrown) && thrown.code === "too_many_tasks") {
-        return this.#leave(claimed, { kind: "host", name: host, reason: thrown.message }, POLL_MS);
+      if (isPassing(thrown)) {
+        return this.#leave(claimed, { kind: "host", name: host, reason: messageOf(thrown) }, POLL_MS);
       }
       const { remote } = claimed.run;
       if (remote !== null && AsyncAgentsError.isInstance(thrown) && thrown.code === "repo_unavailable") {
@@ -234,6 +236,15 @@ export class Claimer {
       }
       await this.#fail(claimed, messageOf(thrown));
     }
+  }
+
+  /** Also true if the store does not say. */
+  #isHeld(claimed: ClaimedRun): Promise<boolean> {
+    const lease = { leaseMs: this.#leaseMs, at: this.#context.now() };
+    return this.#context.store.queue.extend([claimed], lease).then(
+      (lost) => lost.length === 0,
+      () => true,
+    );
   }
 
   /** Gives a claim back, and does not try the same again for a while. */
@@ -262,8 +273,9 @@ export class Claimer {
     try {
       await failClaimed(this.#context, claimed, error);
     } catch (thrown) {
-      const details = { task: claimed.taskId, error: messageOf(thrown) };
-      this.#context.log.error("the end of a run could not be stored; its claim runs out", details);
+      const reason = messageOf(thrown);
+      this.#context.log.error("the end of a run could not be stored", { task: claimed.taskId, error: reason });
+      await this.#leave(claimed, { kind: "host", name: claimed.run.host, reason }, POLL_MS);
     }
   }
 
@@ -291,7 +303,10 @@ export async function failClaimed(
   });
 }
 
-/** The claim runs out, and whoever claims the run next decides. */
-function isStoreFailure(thrown: unknown): boolean {
-  return AsyncAgentsError.isInstance(thrown) && thrown.code === "store_unavailable";
+/** A claim that was not lost does not begin while its owner is not registered. */
+const PASSING: ReadonlySet<string> = new Set(["store_unavailable", "too_many_tasks", "task_not_live"]);
+
+/** Whether the same run may begin a little later. */
+function isPassing(thrown: unknown): boolean {
+  return AsyncAgentsError.isInstance(thrown) && PASSING.has(thrown.code);
 }

@@ -3,49 +3,15 @@ import { type DrainContext, drained } from "../../../src/daemon/drain.ts";
 import type { CrashPoint } from "../../../src/engine/context.ts";
 import { PERSON } from "../../../src/engine/launch.ts";
 import { cancelQueued } from "../../../src/engine/queue/cancel-queued.ts";
-import { Claimer, type ClaimerContext, type RunFolder } from "../../../src/engine/queue/claimer.ts";
+import type { ClaimerContext, RunFolder } from "../../../src/engine/queue/claimer.ts";
 import { enqueueTask, type QueueChoices } from "../../../src/engine/queue/enqueue.ts";
 import { call, gate, say } from "../../../src/hosts/scripted/script.ts";
 import { AsyncAgentsError } from "../../../src/model/errors.ts";
 import { INTERRUPTED } from "../../../src/model/evidence.ts";
-import type { Task } from "../../../src/model/task.ts";
 import type { ClaimedRun } from "../../../src/store/queue/run-queue.ts";
 import { eventually } from "../../../src/testing/eventually.ts";
-import { callerOf, codeOf, ended, NEVER, newWorld, notices, type Side, type World, when } from "../engine-bed.ts";
-
-let ids = 0;
-
-function enqueue(world: World, side: Side, prompt: string, choices: QueueChoices = {}, parent = ""): Promise<Task> {
-  const context = { store: side.store, now: world.now, newId: (prefix: string) => `${prefix}_${++ids}`, machine: "" };
-  const folder = { directory: "/work", repository: null, bound: null };
-  const request = { description: "queued", prompt, batch: null, host: "scripted", agent: "", folder, choices };
-  return enqueueTask(context, parent === "" ? PERSON : callerOf(parent), request);
-}
-
-/** A runner in the process of that side. */
-function claimer(world: World, side: Side, fields: Partial<ClaimerContext> = {}): Claimer {
-  const { now, monotonic, after } = world;
-  const offer = { id: side.id, name: "here", hosts: ["scripted"], labels: [], machine: "", max: 4, limits: {} };
-  const made = new Claimer({
-    now,
-    monotonic,
-    after,
-    store: side.store,
-    log: { info: (line) => side.logged.push(line), error: (line) => side.logged.push(line) },
-    offer,
-    engines: () => [side.engine],
-    open: async () => side.engine,
-    onEntries: (listener) => side.supervisor.changes.onEntries(listener),
-    onEnded: (listener) => side.engine.onEnded(listener),
-    folderOf: async ({ task }) => ({ directory: task.directory, clone: null }),
-    mayAct: () => true,
-    leaseMs: 1_000,
-    pollMs: NEVER,
-    ...fields,
-  });
-  made.start();
-  return made;
-}
+import { codeOf, ended, NEVER, newWorld, notices, type Side, type World, when } from "../engine-bed.ts";
+import { claimer, enqueue, newQueueId } from "./queue-bed.ts";
 
 /** Claims of that side get their answer when the gate is opened. */
 function holdClaims(side: Side) {
@@ -186,7 +152,7 @@ describe("a task for any runner", () => {
   test("that cannot begin ends with the reason; a host that cannot be opened leaves it to others", async () => {
     const world = newWorld();
     const side = await world.side();
-    const parts = { store: side.store, now: world.now, newId: (prefix: string) => `${prefix}_${++ids}`, machine: "" };
+    const parts = { store: side.store, now: world.now, newId: newQueueId, machine: "" };
     const folder = { directory: "/work", repository: null, bound: null };
     const request = { description: "x", prompt: "x", batch: null, host: "scripted", folder, choices: {} };
     const unknown = await enqueueTask(parts, PERSON, { ...request, agent: "nobody" });
@@ -207,7 +173,7 @@ describe("a task for any runner", () => {
     const world = newWorld();
     const side = await world.side();
     const [bad, good] = ["git@example.com:private.git", "git@example.com:open.git"];
-    const parts = { store: side.store, now: world.now, newId: (prefix: string) => `${prefix}_${++ids}`, machine: "m" };
+    const parts = { store: side.store, now: world.now, newId: newQueueId, machine: "m" };
     const queued = (remote: string) => {
       const folder = { directory: "/work", repository: { remote, commit: "c0ffee", path: "" }, bound: null };
       const request = { description: "x", batch: null, host: "scripted", agent: "", folder, choices: {} };
