@@ -238,7 +238,7 @@ export class Runner {
     const { log, telemetry } = this.#context;
     const { host, directory } = engine.instance;
     // What has just ended is still read from the host.
-    const interrupt = () => engine.interrupt().finally(() => telemetry?.idle());
+    const interrupt = () => engine.interrupt().finally(() => Promise.all([telemetry?.idle(), this.#keeper?.idle()]));
     // Whatever the store does: the host lets go of the directory.
     for (const step of [interrupt, () => engine.stop(), () => opened.close()]) {
       await step().catch((thrown: unknown) => {

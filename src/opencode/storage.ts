@@ -100,6 +100,7 @@ function openShared(directory: string, log: Log, configuration: Configuration): 
     const telemetry = await telemetryOn(stored, log, configuration);
     const store = telemetry?.store ?? stored;
     const machine = storeSetting(configuration.store) === null ? "" : machineOf(directory);
+    const keeper = machine === "" ? null : await keeperOn(store, log);
     const place = { machine, isAlive: instanceJudge({ machine }) };
     const supervisor = new Supervisor({ store, log, ...systemClock, ...place });
     const performer = performCalls(store, engines, place, log);
@@ -116,7 +117,7 @@ function openShared(directory: string, log: Log, configuration: Configuration): 
       store,
       supervisor,
       taskWorktrees,
-      keeper: machine === "" ? null : await keeperOn(store, log),
+      keeper,
       telemetry,
       async close() {
         supervisor.stop();
@@ -125,6 +126,7 @@ function openShared(directory: string, log: Log, configuration: Configuration): 
         // A recovery that is under way writes; one that hangs must not keep OpenCode from ending.
         await settlesWithin(supervisor.idle(), { timeout: RECOVERY_MS });
         await server?.stop();
+        await keeper?.idle();
         await telemetry?.stop();
         await store.close();
       },

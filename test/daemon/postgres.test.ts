@@ -131,6 +131,23 @@ describe("a daemon with ASYNCAGENTS_STORE", () => {
     await release(null);
   }, 60_000);
 
+  test("gets what the plugin's last runs show before the plugin closes it", async () => {
+    const world = worldOn(connectionString);
+    const { id } = await world.json<{ id: string }>("run", "--host", "scripted", "Says\n!say hello");
+    const environment = { ASYNCAGENTS_STORE: connectionString, ASYNCAGENTS_API_ENABLED: "false" };
+    const hold = (name: string) => {
+      const directory = join(world.folder, name);
+      return holdStorage(directory, { info() {}, error() {} }, readConfiguration({ directory, environment }));
+    };
+    const [plugin, other] = [await hold("plugin"), await hold("other")];
+    const task = await plugin.store.task(id);
+    if (task === null) throw new Error("the task is gone");
+    plugin.keeper?.keep(task, "diff", () => Bun.sleep(50).then(() => ({ repos: [] })));
+    await plugin.release(null);
+    expect(await other.store.transcripts.get(id, "diff")).toMatchObject({ taskId: id });
+    await other.release(null);
+  }, 60_000);
+
   test("reports an address that cannot be used, with what to do", async () => {
     const addresses = [
       "mysql://someone:secret-word@host/db",

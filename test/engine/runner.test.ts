@@ -20,6 +20,7 @@ import type { HostMaker } from "../../src/hosts/host-maker.ts";
 import { scriptedHosts } from "../../src/hosts/scripted/scripted-hosts.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
 import { isLive, type Task } from "../../src/model/task.ts";
+import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { sqliteStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { eventually } from "../../src/testing/eventually.ts";
@@ -193,6 +194,53 @@ describe("ends", () => {
     }
     expect(await bed.store.instances()).toEqual([]);
     expect(await codeOf(runner.open("scripted", bed.directory("one")))).toBe("host_unavailable");
+  });
+
+  /** Conversations are read until `isRead` says so; then the host has to be open. */
+  function slowlyRead(isRead: (closed: Promise<void>) => Promise<unknown>): HostMaker {
+    const made = scriptedHosts();
+    return {
+      ...made,
+      async open(directory) {
+        const { host, close } = await made.open(directory);
+        const closed = Promise.withResolvers<void>();
+        let isOpen = true;
+        const messages: typeof host.messages = async (...request) => {
+          await isRead(closed.promise);
+          if (!isOpen) throw new Error("the host is closed");
+          return host.messages(...request);
+        };
+        const end = () => {
+          isOpen = false;
+          closed.resolve();
+          return close();
+        };
+        return { host: { ...host, messages }, close: end };
+      },
+    };
+  }
+
+  test("a stop keeps the conversations of the last runs before it closes their hosts", async () => {
+    const bed = await newBed();
+    const maker = slowlyRead((closed) => Promise.race([closed, Bun.sleep(50)]));
+    const runner = bed.runner({ makers: [maker], machine: "mac_1" });
+    const engine = await runner.open("scripted", bed.directory("one"));
+    const tasks = [await launch(engine, "!wait go"), await launch(engine, "!say done")];
+    await ended(bed.store, tasks[1] as Task);
+    await runner.stop();
+    for (const { id } of tasks) expect(await bed.store.transcripts.get(id, "conversation")).not.toBeNull();
+  });
+
+  test("a stop does not wait for ever for a conversation that nobody can read", async () => {
+    const bed = await newBed();
+    const makers = [slowlyRead(() => new Promise(() => {}))];
+    const after: Clock["after"] = (ms, work, options) => systemClock.after(Math.min(ms, 20), work, options);
+    const runner = bed.runner({ makers, machine: "mac_1", after });
+    const engine = await runner.open("scripted", bed.directory("one"));
+    const task = await launch(engine, "!say done");
+    await ended(bed.store, task);
+    await runner.stop();
+    expect(await bed.store.instances()).toEqual([]);
   });
 
   test("a released directory loses its engine and its runs, others keep theirs", async () => {

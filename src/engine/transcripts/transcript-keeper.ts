@@ -7,7 +7,7 @@ import { messageOf } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import { isLive, type Task } from "../../model/task.ts";
 import type { Clock } from "../../process/clock.ts";
-import { pause } from "../../process/deadline.ts";
+import { pause, settlesWithin } from "../../process/deadline.ts";
 import type { Log } from "../../process/log.ts";
 import { SerialQueue } from "../../process/serial-queue.ts";
 import type { Store } from "../../store/store.ts";
@@ -25,6 +25,8 @@ const MOST_TOGETHER = 50;
 const MOST_CHARS_TOGETHER = 1_000_000;
 const TRIES = 3;
 const PAUSE_MS = 2_000;
+/** How long a process that ends waits for what is being kept. */
+const LAST_MS = 3_000;
 
 interface KeeperContext extends Clock {
   store: Store;
@@ -58,6 +60,12 @@ export class TranscriptKeeper {
     if (this.#waiting.length >= MAX_WAITING) return;
     this.#waiting.push({ task, kind, read });
     void this.#queue.run(() => this.#storeNext());
+  }
+
+  /** Resolves when what has ended is kept, at most after a moment. Before a host, or the store, is closed. */
+  async idle(): Promise<void> {
+    if (await settlesWithin(this.#queue.idle(), { timeout: LAST_MS, clock: this.#context })) return;
+    this.#context.log.error("what the last runs show could not be kept in time", {});
   }
 
   /** Those that wait by now, together. */
