@@ -173,7 +173,7 @@ test("a watcher of the board is told when it changed, and nothing about tasks", 
 /** A reader of the feed that sleeps until it is woken. */
 function sleepingClock() {
   const due: (() => void)[] = [];
-  const noticed = Promise.withResolvers<void>();
+  let noticed = Promise.withResolvers<void>();
   return {
     after(_ms: number, work: () => void) {
       due.push(work);
@@ -182,6 +182,7 @@ function sleepingClock() {
     },
     async wake() {
       await noticed.promise;
+      noticed = Promise.withResolvers();
       for (const work of due.splice(0)) work();
     },
   };
@@ -208,6 +209,29 @@ test("a reader that slept while a task ended and was pruned is told of the gap, 
   await endAndPrune(store);
   await clock.wake();
   expect(await waiting).toEqual({ reason: "reached", task: null });
+  await heard.until((id) => id === "later");
+  expect(heard.all).toEqual(["gap", "later"]);
+  changes.stop();
+});
+
+test("a reader is told of the gap, once, if what was pruned was the newest of the feed", async () => {
+  const { store } = await newWorld().side({ started: false });
+  await create(store, "gone", { batchId: "gone", parentSessionId: "" });
+  const clock = sleepingClock();
+  const heard = told<string>();
+  const changes = new Changes({ store, log, after: clock.after }, { before: 1, after: 0 });
+  changes.onEntries((entries) => heard.add(entries.map(({ taskId }) => taskId)));
+  changes.onGap(() => heard.add(["gap"]));
+  const waiting = new Waiter({ store, after }, changes).until("gone", hasEnded, {});
+  await changes.start();
+  await store.apply("gone", completed(2_000));
+  const { removed } = await store.prune({ endedBefore: 3_000, after: null, dryRun: false, ids: ["gone"] });
+  expect(removed.tasks).toBe(1);
+  await clock.wake();
+  await heard.until((id) => id === "gap");
+  expect(await waiting).toEqual({ reason: "reached", task: null });
+  await create(store, "later");
+  await clock.wake();
   await heard.until((id) => id === "later");
   expect(heard.all).toEqual(["gap", "later"]);
   changes.stop();

@@ -1,7 +1,8 @@
 /**
  * Reads the store's feed as it grows, and passes on each entry once, in order, whichever process wrote it. One read at
  * a time; a failed read is repeated. Starts at the end of the feed, without history. If entries were pruned before they
- * were read here (after a long sleep), their tasks are gone, and listeners are told that there is a gap.
+ * were read here (after a long sleep, or because somebody removed a task at once), their tasks are gone, and listeners
+ * are told that there is a gap.
  */
 import { messageOf } from "../../model/errors.ts";
 import type { Clock } from "../../process/clock.ts";
@@ -37,6 +38,8 @@ export class Changes {
   readonly #listeners = new Set<EntriesListener>();
   readonly #gapListeners = new Set<() => void>();
   #seq = 0;
+  /** Up to where listeners know of what was pruned. */
+  #gapsTo = 0;
   #stop: (() => void) | null = null;
   /** Cancels a read that is scheduled, or the pause after one. */
   #cancelRead: (() => void) | null = null;
@@ -102,8 +105,7 @@ export class Changes {
         this.#isDue = false;
         const session = this.#stop;
         const entries = await this.#context.store.feed(this.#seq, PAGE);
-        const hasGap = hasHole(this.#seq, entries) && (await this.#context.store.pruned()).seq > this.#seq;
-        if (hasGap) for (const listener of this.#gapListeners) listener();
+        if (await this.#hasGap(entries)) for (const listener of this.#gapListeners) listener();
         // A copy: whoever listens from now on gets the next ones.
         if (entries.length > 0) for (const listener of [...this.#listeners]) await listener(entries);
         // It was stopped, and possibly started again further on: this page is out of date.
@@ -121,12 +123,13 @@ export class Changes {
       this.#reading = false;
     }
   }
-}
 
-/**
- * Whether numbers are missing. Usually it was progress that was superseded, or a write that failed. The newest entry is
- * never pruned, so there is one after each that was.
- */
-function hasHole(after: number, entries: readonly FeedEntry[]): boolean {
-  return (entries.at(-1)?.seq ?? after) > after + entries.length;
+  /** Whether entries were pruned before they were read here, perhaps all there were. Once for the same entries. */
+  async #hasGap(entries: readonly FeedEntry[]): Promise<boolean> {
+    // Numbers that are missing are usually progress that was superseded, or a write that failed.
+    if (entries.at(-1)?.seq === this.#seq + entries.length) return false;
+    const known = Math.max(this.#seq, this.#gapsTo);
+    this.#gapsTo = (await this.#context.store.pruned()).seq;
+    return this.#gapsTo > known;
+  }
 }
