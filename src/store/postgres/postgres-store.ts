@@ -8,9 +8,9 @@ import type { PostgresOptions } from "../open.ts";
 import { prepare } from "../prepare.ts";
 import type { Store } from "../store.ts";
 import { withGatheredReads } from "./gathered-reads.ts";
-import { restorePlaces } from "./lost-places.ts";
 import { jobsTable, pgBossLines } from "./pg-boss-lines.ts";
 import { postgresDatabase } from "./postgres-database.ts";
+import { repairLines } from "./repair-lines.ts";
 
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const database = await postgresDatabase(options);
@@ -21,6 +21,6 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const { schema = "asyncagents" } = options;
   const lines = pgBossLines({ schema, read: database.read });
   // What fails here fails those who queue or claim, too, and they say so.
-  await restorePlaces(database, lines, jobsTable(schema)).catch(() => {});
+  await repairLines(database, lines, jobsTable(schema)).catch(() => {});
   return withGatheredReads(kyselyStore(database, lines), database);
 }

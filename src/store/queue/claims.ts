@@ -28,6 +28,8 @@ type QueuedRow = RowOf<"queued_runs">;
 const LONGEST_LEASE_MS = 120_000;
 /** How many claims that ran out are put back at once. */
 const MOST_EXPIRED = 100;
+/** How many ids without a waiting run a claim takes out of the lines; the next one goes on. */
+const MOST_STALE = 100;
 
 export async function claimRuns(
   kysely: Kysely<Schema>,
@@ -51,23 +53,26 @@ export async function claimRuns(
   const taken: Taken = { rows: [], tasks: new Map() };
   // What was put back waits, too.
   let next = isChanged ? null : waiting;
-  for (;;) {
+  for (let stale = 0; stale < MOST_STALE; ) {
     for (const [name, line] of served) if (room.for(line) <= 0) open.delete(name);
     const missing = request.count - taken.rows.length;
     if (missing <= 0 || open.size === 0) break;
     const heads = next ?? (await firstWaiting(kysely, [...open], missing));
     next = null;
+    const before = stale;
     for (const [name, its] of Map.groupBy(heads, (head) => head)) {
       const line = served.get(name);
       const count = line === undefined ? 0 : Math.min(its.length, room.for(line));
-      const before = taken.rows.length;
+      const had = taken.rows.length;
       const taking = count > 0 ? await take(kysely, tables, { line: name, count }, { request, taken }) : 0;
-      if (line !== undefined) room.add(line, taken.rows.length - before);
+      const got = taken.rows.length - had;
+      if (line !== undefined) room.add(line, got);
+      stale += taking - got;
       // The others are being claimed at this moment, or there is no more room.
       if (taking < its.length) open.delete(name);
     }
-    // Nobody else waited.
-    if (heads.length < missing) break;
+    // Nobody else waited, except behind what was stale.
+    if (heads.length < missing && stale === before) break;
   }
   return claimedRunsOf(taken, served);
 }
