@@ -10,7 +10,8 @@ import { limitsOf, type RunLimits } from "../model/limits.ts";
 import { isLive, type Task, type Wake } from "../model/task.ts";
 import { isResumable, type Transition } from "../model/transition.ts";
 import { isSameMachine } from "../process/machine.ts";
-import type { Launch, Parent, Transaction } from "../store/store.ts";
+import type { Launch, Parent } from "../store/store.ts";
+import { batchFor } from "./batch-for.ts";
 import type { EngineContext, Settings } from "./context.ts";
 import { refuseResults } from "./queue/after.ts";
 import { enqueueTask } from "./queue/enqueue.ts";
@@ -364,27 +365,6 @@ export function assertRequest(request: Pick<LaunchRequest, "description" | "prom
     );
   }
   requireModel(request.model);
-}
-
-/** The named batch, the batch of the same message, the parent's open batch, or a new one. Never another parent's. */
-export async function batchFor(
-  transaction: Transaction,
-  caller: Caller,
-  name: string | null,
-  newBatchId: () => string,
-): Promise<string> {
-  if (name !== null) return batchIdOf(name, caller.sessionId);
-  if (caller.sessionId === "") return newBatchId();
-  return (
-    (await transaction.batchOf(caller.sessionId, { messageId: caller.messageId })) ??
-    (await transaction.batchOf(caller.sessionId, "live")) ??
-    newBatchId()
-  );
-}
-
-/** A batch that a parent named, which is unique to that parent. People share theirs. */
-export function batchIdOf(name: string, parentSessionId: string): string {
-  return parentSessionId === "" ? name : `${name}-${parentSessionId.slice(-8)}`;
 }
 
 export function requireText(name: string, text: string, limit: number): void {

@@ -11,7 +11,8 @@ import type { TaskEvent } from "../../model/events.ts";
 import type { Task } from "../../model/task.ts";
 import type { QueuedRun, RunSource } from "../../store/queue/run-queue.ts";
 import type { Parent, Store, Transaction } from "../../store/store.ts";
-import { assertRequest, batchFor, budgetsOf, type Caller, type LaunchRequest } from "../launch.ts";
+import { batchFor } from "../batch-for.ts";
+import { assertRequest, budgetsOf, type Caller, type LaunchRequest } from "../launch.ts";
 import { assertResults, lockPredecessors, refuseResults } from "./after.ts";
 
 const MAX_LABELS = 10;
