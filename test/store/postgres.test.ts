@@ -9,9 +9,9 @@ import { eventually } from "../../src/testing/eventually.ts";
 import { create, newTask } from "../../src/testing/sample-task.ts";
 import { commitProxy } from "./commit-proxy.ts";
 import { startPostgres } from "./postgres-server.ts";
-import { expectMigrated } from "./schema-1.ts";
-import { expectBoardAdded } from "./schema-2.ts";
-import { expectMergesAdded } from "./schema-3.ts";
+import { expectMigrated } from "./schemas/schema-1.ts";
+import { expectBoardAdded } from "./schemas/schema-2.ts";
+import { expectMergesAdded } from "./schemas/schema-3.ts";
 
 const connectionString = await startPostgres();
 let schemas = 0;

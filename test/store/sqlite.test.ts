@@ -8,9 +8,9 @@ import { storeFailure } from "../../src/store/sqlite/failure.ts";
 import { sqliteDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { storeConformance } from "../../src/testing/conformance/store/store-conformance.ts";
 import { create } from "../../src/testing/sample-task.ts";
-import { expectMigrated } from "./schema-1.ts";
-import { expectBoardAdded } from "./schema-2.ts";
-import { expectMergesAdded } from "./schema-3.ts";
+import { expectMigrated } from "./schemas/schema-1.ts";
+import { expectBoardAdded } from "./schemas/schema-2.ts";
+import { expectMergesAdded } from "./schemas/schema-3.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 
 const temporaryFolder = temporaryFolders();

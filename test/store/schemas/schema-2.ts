@@ -3,15 +3,15 @@
  */
 import { expect } from "bun:test";
 import type { Kysely } from "kysely";
-import { transition } from "../../src/model/transition.ts";
-import type { Database } from "../../src/store/database.ts";
-import { appendEvent } from "../../src/store/feed.ts";
-import { migrate } from "../../src/store/migrations/migrations.ts";
-import type { Schema } from "../../src/store/schema.ts";
-import type { Store } from "../../src/store/store.ts";
-import { runRow, taskRow } from "../../src/store/tasks/rows.ts";
-import { fillBoard, sampleSession } from "../../src/testing/sample-board.ts";
-import { completed, newTask } from "../../src/testing/sample-task.ts";
+import { transition } from "../../../src/model/transition.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { appendEvent } from "../../../src/store/feed.ts";
+import { migrate } from "../../../src/store/migrations/migrations.ts";
+import type { Schema } from "../../../src/store/schema.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { runRow, taskRow } from "../../../src/store/tasks/rows.ts";
+import { fillBoard, sampleSession } from "../../../src/testing/sample-board.ts";
+import { completed, newTask } from "../../../src/testing/sample-task.ts";
 
 /** `second` is a new, empty database, and `open` opens the store on it. */
 export async function expectBoardAdded(second: Database, open: () => Promise<Store>): Promise<void> {

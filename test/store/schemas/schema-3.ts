@@ -3,10 +3,10 @@
  */
 import { expect } from "bun:test";
 import type { Kysely } from "kysely";
-import type { Database } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrations/migrations.ts";
-import type { Schema } from "../../src/store/schema.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { migrate } from "../../../src/store/migrations/migrations.ts";
+import type { Schema } from "../../../src/store/schema.ts";
+import type { Store } from "../../../src/store/store.ts";
 
 /** `third` is a new, empty database, and `open` opens the store on it. */
 export async function expectMergesAdded(third: Database, open: () => Promise<Store>): Promise<void> {

@@ -3,17 +3,17 @@
  */
 import { expect } from "bun:test";
 import type { Kysely } from "kysely";
-import type { TaskEvent } from "../../src/model/events.ts";
-import { noProgress } from "../../src/model/progress.ts";
-import type { Task } from "../../src/model/task.ts";
-import { transition } from "../../src/model/transition.ts";
-import type { Database } from "../../src/store/database.ts";
-import { appendEvent } from "../../src/store/feed.ts";
-import { migrate } from "../../src/store/migrations/migrations.ts";
-import type { Schema } from "../../src/store/schema.ts";
-import type { Store } from "../../src/store/store.ts";
-import { runRow, taskRow } from "../../src/store/tasks/rows.ts";
-import { completed, create, newTask, resumed } from "../../src/testing/sample-task.ts";
+import type { TaskEvent } from "../../../src/model/events.ts";
+import { noProgress } from "../../../src/model/progress.ts";
+import type { Task } from "../../../src/model/task.ts";
+import { transition } from "../../../src/model/transition.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { appendEvent } from "../../../src/store/feed.ts";
+import { migrate } from "../../../src/store/migrations/migrations.ts";
+import type { Schema } from "../../../src/store/schema.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { runRow, taskRow } from "../../../src/store/tasks/rows.ts";
+import { completed, create, newTask, resumed } from "../../../src/testing/sample-task.ts";
 
 const progress = {
   ...noProgress(5),
