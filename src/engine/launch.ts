@@ -7,7 +7,7 @@ import type { After } from "../model/after.ts";
 import { type BudgetLimits, type NewBudgets, NO_LIMITS, stricter } from "../model/budgets/budget.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { limitsOf, type RunLimits } from "../model/limits.ts";
-import { isLive, type Task, type Wake } from "../model/task.ts";
+import { isLive, MAX_NAME, type Task, type Wake } from "../model/task.ts";
 import { isResumable, type Transition } from "../model/transition.ts";
 import { isSameMachine } from "../process/machine.ts";
 import type { Launch, Parent } from "../store/store.ts";
@@ -106,6 +106,7 @@ export class Launcher {
 
   /** Rejects an agent that the host does not have, and names those that it has. */
   async agent(name: string): Promise<AgentInfo> {
+    requireName("agent", name);
     const agent = await this.#context.host.agent(name);
     if (agent) return agent;
     const known = (await this.#context.host.agents()).map((candidate) => candidate.name).join(", ");
@@ -353,10 +354,14 @@ export function budgetsOf(
   return Object.values(budgets).some((limits) => limits !== undefined) ? { budgets } : {};
 }
 
-/** Rejects what no host would accept. */
-export function assertRequest(request: Pick<LaunchRequest, "description" | "prompt" | "batch" | "model">): void {
+/** Rejects what no host would accept. `host`: its name, if the caller gave one. */
+export function assertRequest(
+  request: Pick<LaunchRequest, "description" | "prompt" | "batch" | "model" | "agent"> & { host?: string },
+): void {
   requireText("description", request.description, MAX_DESCRIPTION);
   requireText("prompt", request.prompt, MAX_PROMPT);
+  requireName("agent", request.agent);
+  requireName("host", request.host);
   if (request.batch !== null && !/^[\w.-]{1,64}$/.test(request.batch)) {
     const rule = `letters, digits, ".", "_" and "-", at most ${MAX_BATCH_NAME}`;
     throw new AsyncAgentsError(
@@ -377,7 +382,14 @@ export function requireText(name: string, text: string, limit: number): void {
   );
 }
 
+function requireName(field: string, name = ""): void {
+  if (name.length <= MAX_NAME) return;
+  const message = `${field} has ${name.length} characters; a name has at most ${MAX_NAME}.`;
+  throw new AsyncAgentsError("invalid_input", message, { details: { field } });
+}
+
 function requireModel(model: string | undefined): void {
+  requireName("model", model);
   if (model === undefined || splitModel(model) !== null) return;
   const message = `A model is named as provider/model, not ${JSON.stringify(model.slice(0, 100))}.`;
   throw new AsyncAgentsError("invalid_input", message, { details: { field: "model" } });

@@ -6,6 +6,9 @@ import type { After } from "./after.ts";
 import type { Door, GivenAnswer } from "./answer.ts";
 import type { Progress } from "./progress.ts";
 
+/** The longest name of an agent, a host or a model, in characters. Indexes of the store rely on it. */
+export const MAX_NAME = 200;
+
 export const STATUSES = ["running", "completed", "error", "cancelled", "resumed"] as const;
 export type Status = (typeof STATUSES)[number];
 

@@ -45,9 +45,9 @@ const SERVICES = [
 
 export function isPushService(endpoint: string): boolean {
   const url = URL.parse(endpoint);
-  return (
-    url !== null && url.protocol === "https:" && url.port === "" && SERVICES.some((host) => host.test(url.hostname))
-  );
+  // As browsers write it: the store limits its bytes by its characters.
+  if (url === null || !/^[!-~]*$/.test(endpoint)) return false;
+  return url.protocol === "https:" && url.port === "" && SERVICES.some((host) => host.test(url.hostname));
 }
 
 /** Whether its keys have the form that encryption needs. */

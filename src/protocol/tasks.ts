@@ -6,7 +6,7 @@ import { z } from "zod";
 import { IF_FAILED } from "../model/after.ts";
 import { ANSWERERS, DOORS, REPLIES } from "../model/answer.ts";
 import type { ErrorCode } from "../model/errors.ts";
-import { PAUSE_CAUSES, PHASES } from "../model/task.ts";
+import { MAX_NAME, PAUSE_CAUSES, PHASES } from "../model/task.ts";
 import { BUDGET_FORM, budgetText } from "./budgets.ts";
 import { afterChoices, isoTime, queueChoices, statusSchema, wholeCount } from "./fields.ts";
 import { statusOperation } from "./operation.ts";
@@ -205,14 +205,15 @@ export const taskListSchema = z.object({
 export const launchBodySchema = z.object({
   description: z.string().describe("a few words"),
   prompt: z.string(),
-  agent: z.string().optional().describe("the host's own choice when absent"),
+  agent: z.string().max(MAX_NAME).optional().describe("the host's own choice when absent"),
   host: z
     .string()
+    .max(MAX_NAME)
     .optional()
     .describe("opencode, claude, …; with it the daemon opens the directory where nobody serves it"),
   directory: z.string().optional().describe("where it works; needed when this process serves several"),
   batch: z.string().optional().describe("a name; tasks with the same name form one group"),
-  model: z.string().optional().describe("provider/model; the agent's own when absent. Only with queue"),
+  model: z.string().max(MAX_NAME).optional().describe("provider/model; the agent's own when absent. Only with queue"),
   budget: budgetText.optional().describe(`what it and everything below it may use, such as ${BUDGET_FORM}`),
   queue: queueChoices.describe("any runner may do it: the task waits for one, and has no session until then"),
   ...afterChoices,
@@ -229,7 +230,7 @@ export const resumeBodySchema = z.object({ prompt: z.string() });
 export const forkBodySchema = z.object({
   prompt: z.string(),
   description: z.string().optional().describe("a few words; those of the task when absent"),
-  agent: z.string().optional().describe("the task's own when absent"),
+  agent: z.string().max(MAX_NAME).optional().describe("the task's own when absent"),
 });
 
 const requestId = z

@@ -61,6 +61,8 @@ describe("launch", () => {
       [{ prompt: "x".repeat(200_001) }, "invalid_input"],
       [{ batch: "not a name" }, "invalid_input"],
       [{ agent: "nobody" }, "unknown_agent"],
+      [{ agent: "x".repeat(201) }, "invalid_input"],
+      [{ model: `p/${"x".repeat(199)}` }, "invalid_input"],
     ] as const) {
       const { prompt = "go", ...rest } = { ...fields } as { prompt?: string };
       expect(await codeOf(launch(side, parent, prompt, rest))).toBe(code);

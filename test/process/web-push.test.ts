@@ -63,6 +63,7 @@ test("only the services of browsers, over https, and keys that can be used", () 
     "https://127.0.0.1/x",
     "https://localhost/push.apple.com",
     "file:///etc/passwd",
+    "https://fcm.googleapis.com/fcm/send/字",
     "x",
   ];
   expect(good.filter((each) => !isPushService(each))).toEqual([]);

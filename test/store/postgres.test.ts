@@ -12,6 +12,7 @@ import { startPostgres } from "./postgres-server.ts";
 import { expectMigrated } from "./schemas/schema-1.ts";
 import { expectBoardAdded } from "./schemas/schema-2.ts";
 import { expectMergesAdded } from "./schemas/schema-3.ts";
+import { expectNamesShortened } from "./schemas/schema-27.ts";
 
 const connectionString = await startPostgres();
 let schemas = 0;
@@ -50,6 +51,12 @@ describe("postgres driver", () => {
     const schema = "Schema three";
     const third = await postgresDatabase({ connectionString, schema });
     await expectMergesAdded(third, () => postgresStore({ connectionString, schema }));
+  });
+
+  test("a store of schema 27 gets shorter names, and what has them can end", async () => {
+    const schema = "Schema 27";
+    const earlier = await postgresDatabase({ connectionString, schema });
+    await expectNamesShortened(earlier, () => postgresStore({ connectionString, schema }));
   });
 
   test("a damaged task does not fail the reads of others that are gathered with it", async () => {

@@ -11,6 +11,7 @@ import { create } from "../../src/testing/sample-task.ts";
 import { expectMigrated } from "./schemas/schema-1.ts";
 import { expectBoardAdded } from "./schemas/schema-2.ts";
 import { expectMergesAdded } from "./schemas/schema-3.ts";
+import { expectNamesShortened } from "./schemas/schema-27.ts";
 import { temporaryFolders } from "./temporary-folder.ts";
 
 const temporaryFolder = temporaryFolders();
@@ -164,6 +165,12 @@ describe("sqlite schema", () => {
     const directory = temporaryFolder();
     const third = await sqliteDatabase({ file: join(directory, "asyncagents.db") });
     await expectMergesAdded(third, () => sqliteStore({ directory }));
+  });
+
+  test("a store of schema 27 gets shorter names, and what has them can end", async () => {
+    const directory = temporaryFolder();
+    const earlier = await sqliteDatabase({ file: join(directory, "asyncagents.db") });
+    await expectNamesShortened(earlier, () => sqliteStore({ directory }));
   });
 
   test("the search forgets a task that was removed from the file, and the file stays intact", async () => {

@@ -32,7 +32,7 @@ export async function indexesForMany(kysely: Kysely<Schema>, dialect: Dialect): 
 }
 
 /** Quoted. Kysely only adds it to what it builds itself. */
-function schemaOf(kysely: Kysely<Schema>): string {
+export function schemaOf(kysely: Kysely<Schema>): string {
   const { sql: text } = kysely.selectFrom("meta").select("key").compile();
   return /from (".+")\."meta"/.exec(text)?.[1] ?? "public";
 }

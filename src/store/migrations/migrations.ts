@@ -35,6 +35,7 @@ import { mergeConflicts } from "./24-conflicts.ts";
 import { followersTable } from "./25-followers.ts";
 import { sortedLists } from "./26-lists.ts";
 import { spansTable } from "./27-spans.ts";
+import { longTexts } from "./28-long-texts.ts";
 
 type Migration = (kysely: Kysely<Schema>, dialect: Dialect) => Promise<void>;
 
@@ -66,6 +67,7 @@ const MIGRATIONS: readonly Migration[] = [
   followersTable,
   sortedLists,
   spansTable,
+  longTexts,
 ];
 
 /** The version that this code reads and writes. */

@@ -12,7 +12,7 @@ export function isContention(thrown: unknown): boolean {
 
 /** Somebody else was faster to insert the same row: run again, the write finds it. */
 export function isDuplicate(thrown: unknown): boolean {
-  return codeOf(thrown) === "23505";
+  return /^(23505|23P01)$/.test(codeOf(thrown));
 }
 
 /** The connection broke, or the server restarts. */

@@ -1,7 +1,7 @@
 /** Tasks for any runner, and runners in the processes of an engine bed. */
 import { PERSON } from "../../../src/engine/launch.ts";
 import { Claimer, type ClaimerContext } from "../../../src/engine/queue/claimer.ts";
-import { enqueueTask, type QueueChoices } from "../../../src/engine/queue/enqueue.ts";
+import { enqueueTask, type QueueChoices, type QueueRequest } from "../../../src/engine/queue/enqueue.ts";
 import type { Task } from "../../../src/model/task.ts";
 import { callerOf, NEVER, type Side, type World } from "../engine-bed.ts";
 
@@ -16,10 +16,17 @@ export function enqueue(
   choices: QueueChoices = {},
   parent = "",
 ): Promise<Task> {
-  const context = { store: side.store, now: world.now, newId: newQueueId, machine: "" };
+  const caller = parent === "" ? PERSON : callerOf(parent);
+  return enqueueTask(queueContext(world, side), caller, { ...requestOf(prompt), choices });
+}
+
+export function queueContext(world: World, side: Side) {
+  return { store: side.store, now: world.now, newId: newQueueId, machine: "" };
+}
+
+export function requestOf(prompt: string): QueueRequest {
   const folder = { directory: "/work", repository: null, bound: null };
-  const request = { description: "queued", prompt, batch: null, host: "scripted", agent: "", folder, choices };
-  return enqueueTask(context, parent === "" ? PERSON : callerOf(parent), request);
+  return { description: "queued", prompt, batch: null, host: "scripted", agent: "", folder, choices: {} };
 }
 
 /** A runner in the process of that side. */

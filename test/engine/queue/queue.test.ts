@@ -11,7 +11,7 @@ import { INTERRUPTED } from "../../../src/model/evidence.ts";
 import type { ClaimedRun } from "../../../src/store/queue/run-queue.ts";
 import { eventually } from "../../../src/testing/eventually.ts";
 import { codeOf, ended, NEVER, newWorld, notices, type Side, type World, when } from "../engine-bed.ts";
-import { claimer, enqueue, newQueueId } from "./queue-bed.ts";
+import { claimer, enqueue, newQueueId, queueContext, requestOf } from "./queue-bed.ts";
 
 /** Claims of that side get their answer when the gate is opened. */
 function holdClaims(side: Side) {
@@ -217,6 +217,17 @@ describe("a task for any runner", () => {
       { retry: -1 },
     ];
     for (const choices of wrong) expect(await codeOf(enqueue(world, side, "x", choices))).toBe("invalid_input");
+    expect((await side.store.tasks({})).total).toBe(0);
+  });
+
+  test("is refused with names that are too long for the indexes of the store", async () => {
+    const world = newWorld();
+    const side = await world.side();
+    const name = "x".repeat(201);
+    for (const names of [{ agent: name }, { host: name }, { model: `p/${name}` }]) {
+      const queueing = enqueueTask(queueContext(world, side), PERSON, { ...requestOf("x"), ...names });
+      expect(await codeOf(queueing)).toBe("invalid_input");
+    }
     expect((await side.store.tasks({})).total).toBe(0);
   });
 });

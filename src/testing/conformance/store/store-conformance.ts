@@ -21,6 +21,7 @@ import { conflictSuite } from "./conflicts.ts";
 import { historySuite, spanSuite, totalsSuite } from "./figures.ts";
 import { followerStoreSuite } from "./followers.ts";
 import { leasesSuite } from "./leases.ts";
+import { longTextSuite } from "./long-texts.ts";
 import { feedSuite, storeNoticeSuite } from "./notices.ts";
 import { notificationSuite } from "./notifications.ts";
 import { pageSuite } from "./pages.ts";
@@ -67,6 +68,7 @@ export function storeConformance(name: string, makeStore: () => Promise<OpenStor
     describe("batches", () => batchSuite(bed));
     describe("runs of a batch", () => spanSuite(bed));
     describe("totals", () => totalsSuite(bed));
+    describe("long texts", () => longTextSuite(bed));
     describe("history", () => historySuite(bed));
     describe("notices", () => storeNoticeSuite(bed));
     describe("leases and fences", () => leasesSuite(bed));
