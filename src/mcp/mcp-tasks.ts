@@ -2,7 +2,7 @@
  * The extension `io.modelcontextprotocol/tasks`: a launch is answered as a task of the protocol if its request offers
  * that, and the client then asks how it stands. The task's id is our handle, all answers come from the daemon, and
  * nothing is kept here. While the daemon is away, a task is still at work as far as its client is concerned: it asks
- * again.
+ * again. What asking again does not change is an error.
  */
 import { ProtocolError, ProtocolErrorCode, type Server, type ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
@@ -10,6 +10,7 @@ import { AsyncAgentsError, messageOf } from "../model/errors.ts";
 import { runHandle } from "../model/notifications/follower.ts";
 import type { BoardOperationName, CallOperation, OperationOutput } from "../protocol/operations.ts";
 import { compactText } from "./compact-text.ts";
+import { isRetryable } from "./tool-error.ts";
 
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
@@ -49,7 +50,7 @@ export function serveTasks(server: Server, { call, poll }: { call: CallOperation
     try {
       return wireTask(await poll("read_end", { handle }, { signal: mcpReq.signal }));
     } catch (thrown) {
-      if (isUnknown(thrown)) throw unknownTask(thrown);
+      if (!isRetryable(thrown)) throw protocolError(thrown);
       return workingTask(handle, new Date().toISOString());
     }
   });
@@ -57,8 +58,7 @@ export function serveTasks(server: Server, { call, poll }: { call: CallOperation
     try {
       await call("stop_launch", { handle }, { signal: mcpReq.signal });
     } catch (thrown) {
-      if (isUnknown(thrown)) throw unknownTask(thrown);
-      throw new ProtocolError(ProtocolErrorCode.InternalError, messageOf(thrown));
+      throw protocolError(thrown);
     }
     return {};
   });
@@ -85,10 +85,9 @@ function newMark(): string {
   return crypto.randomUUID().slice(-12);
 }
 
-function isUnknown(thrown: unknown): boolean {
-  return AsyncAgentsError.isInstance(thrown) && (thrown.code === "not_found" || thrown.code === "invalid_input");
-}
-
-function unknownTask(thrown: unknown): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, messageOf(thrown));
+function protocolError(thrown: unknown): ProtocolError {
+  const code = AsyncAgentsError.isInstance(thrown) ? thrown.code : "internal";
+  const isUnknown = code === "not_found" || code === "invalid_input";
+  const { InvalidParams, InternalError } = ProtocolErrorCode;
+  return new ProtocolError(isUnknown ? InvalidParams : InternalError, messageOf(thrown));
 }

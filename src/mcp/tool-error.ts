@@ -62,7 +62,13 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "host_unavailable",
   "host_failed",
   "task_timeout",
+  "too_many_requests",
 ]);
+
+/** Whether the same call may succeed later. */
+export function isRetryable(thrown: unknown): boolean {
+  return AsyncAgentsError.isInstance(thrown) && RETRYABLE.has(thrown.code);
+}
 
 /** The answer to a call that failed. */
 export function errorResult(thrown: unknown, offered: Toolset): CallToolResult {
@@ -79,7 +85,7 @@ function failure(thrown: unknown, offered: Toolset): Record<string, unknown> {
     code: wireCode(code),
     ...(Object.keys(details).length > 0 && { details }),
     ...(hint && { hint: hint.text }),
-    ...(RETRYABLE.has(code) && { retryable: true }),
+    ...(isRetryable(thrown) && { retryable: true }),
   };
 }
 

@@ -121,8 +121,12 @@ export async function startTokenBed(options: TokenBedOptions = {}): Promise<Toke
 }
 
 /** Calls a tool over MCP, and returns the text of the answer. */
-export async function callTool(bed: TokenBed, secret: string, name: string, input: object): Promise<string> {
+export function callTool(bed: TokenBed, secret: string, name: string, input: object): Promise<string> {
+  return askMcp(bed, secret, "tools/call", { name, arguments: input });
+}
+
+/** Sends a request over MCP, and returns the text of the answer. */
+export async function askMcp(bed: TokenBed, secret: string, method: string, params: object): Promise<string> {
   const headers = { accept: "application/json, text/event-stream", "x-asyncagents-depth": "0" };
-  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: input } };
-  return (await bed.post("/mcp", call, secret, headers)).text();
+  return (await bed.post("/mcp", { jsonrpc: "2.0", id: 1, method, params }, secret, headers)).text();
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { AsyncAgentsError } from "../../../src/model/errors.ts";
 import { completed, create } from "../../../src/testing/sample-task.ts";
-import { startTokenBed } from "../bed/token-bed.ts";
+import { askMcp, startTokenBed } from "../bed/token-bed.ts";
 
 test("no token takes, or settles, what a session of Claude Code on this machine has to be told", async () => {
   const bed = await startTokenBed();
@@ -44,4 +45,22 @@ test("no token makes a session of Claude Code on this machine read something, or
   expect((await store.followers.open(own.client)).length).toBe(1);
   expect((await bed.post("/v1/board/read_end", { handle: "task_own" }, launch)).status).toBe(200);
   expect(await store.followers.open(own.client)).toEqual([]);
+});
+
+test("a task of MCP is at work only while that is unknown: who may not ask for it gets an error", async () => {
+  const bed = await startTokenBed();
+  await create(bed.side.store, "task_1");
+  await bed.side.store.apply("task_1", completed(2_000));
+  const ask = async (secret: string) => {
+    const answer = await askMcp(bed, secret, "tasks/get", { taskId: "task_1" });
+    return JSON.parse(/^data: (.*)$/m.exec(answer)?.[1] ?? answer);
+  };
+  expect(await ask(bed.secrets.launch)).toMatchObject({ result: { status: "completed" } });
+  const refused = await ask(bed.secrets.read);
+  expect(refused).toMatchObject({ error: { message: expect.stringContaining("launch") } });
+  // The next time there may be an answer.
+  for (const code of ["store_unavailable", "too_many_requests"] as const) {
+    bed.side.store.task = () => Promise.reject(new AsyncAgentsError(code, "Not now."));
+    expect(await ask(bed.secrets.launch)).toMatchObject({ result: { status: "working" } });
+  }
 });
