@@ -61,6 +61,16 @@ const OF_DRIVER = [
 
 export function connectionSettings(connectionString: string): ConnectionSettings {
   const url = urlOf(connectionString);
+  // What looks like parameters may be the rest of a password with a question mark, and the server.
+  const mayBePassword = `${url.search}${url.hash}`.includes("@");
+  try {
+    return settingsOf(url);
+  } catch (thrown) {
+    throw mayBePassword ? unreadable() : thrown;
+  }
+}
+
+function settingsOf(url: URL): ConnectionSettings {
   assertKnown([...url.searchParams.keys()]);
   const own = new Map(OWN.map((name) => [name, url.searchParams.get(name)]));
   for (const name of OWN) url.searchParams.delete(name);
@@ -91,10 +101,14 @@ function urlOf(connectionString: string): URL {
     return new URL(connectionString);
   } catch {
     // Without the cause: it would show the password.
-    throw invalid(
-      "The connection string of PostgreSQL cannot be read. Write it as postgres://user:password@host:5432/database, with characters such as # / ? @ in the password percent-encoded (# is %23).",
-    );
+    throw unreadable();
   }
+}
+
+function unreadable(): AsyncAgentsError {
+  return invalid(
+    "The connection string of PostgreSQL cannot be read. Write it as postgres://user:password@host:5432/database, with characters such as # / ? @ in the password percent-encoded (# is %23).",
+  );
 }
 
 /** As psql has it: `require` encrypts without checking who the server is, unless a root certificate is given. */

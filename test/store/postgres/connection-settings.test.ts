@@ -66,6 +66,21 @@ test("an address that cannot be read is refused without the password", () => {
   expect(() => connectionSettings("postgres://someone:secret#word@db:99999999/x")).not.toThrow(/secret/);
 });
 
+test("what may be a part of a password is not shown as a parameter", () => {
+  for (const [address, secret] of [
+    ["postgres://me:4711?geheim@db.example.org/x", "geheim"],
+    ["postgres://me:47?11#geheim@db.example.org/x", "11"],
+    ["postgres://me:4711?geheim=x@db.example.org/x&y=1", "geheim"],
+    ["postgres://me:4711?sslmode=geheim@db.example.org/x", "geheim"],
+    ["postgres://me:4711?pool_max=geheim@db.example.org/x", "geheim"],
+    ["postgres://me:4711?sslrootcert=geheim@db.example.org/x", "geheim"],
+  ] as const) {
+    expect(() => connectionSettings(address)).toThrow("percent-encoded");
+    expect(() => connectionSettings(address)).not.toThrow(secret);
+  }
+  expect(settingsOf("user=me@example&application_name=mine").poolMax).toBe(10);
+});
+
 test("a parameter that nobody knows is an error that names the nearest one, and shows no password", () => {
   expect(() => settingsOf("poolmax=25")).toThrow('unknown parameter, "poolmax". Did you mean pool_max?');
   expect(() => settingsOf("sslmod=verify-full")).toThrow("Did you mean sslmode?");
