@@ -30,6 +30,18 @@ export interface AuditEntry {
   outcome: "started" | "done" | "failed";
 }
 
+const BY_AGENT = " (agent)";
+
+/** As the audit log names an agent of a token's holder. No token has such a name. */
+export function agentOf(tokenName: string): string {
+  return `${tokenName}${BY_AGENT}`;
+}
+
+/** The token of an entry, whether its holder made the call or an agent of the holder. */
+export function tokenNameOf(by: string): string {
+  return by.endsWith(BY_AGENT) ? by.slice(0, -BY_AGENT.length) : by;
+}
+
 export function isUsable({ revokedAt, expiresAt }: AccessToken, now: number): boolean {
   return revokedAt === null && (expiresAt === null || now < expiresAt);
 }

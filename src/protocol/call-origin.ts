@@ -3,6 +3,7 @@
  * agents that we started. These two are sent in headers beside the token; a program of the same user that has the token
  * can send any header. Whose token it is and what it allows, the server finds out itself.
  */
+import { agentOf } from "../model/access-token.ts";
 import { includesRole, type Role } from "../model/role.ts";
 
 export interface CallOrigin {
@@ -52,7 +53,7 @@ export function holdsRole({ token }: CallOrigin, needed: Role | null): boolean {
 export function callerName(origin: CallOrigin): string {
   const name = origin.token?.name;
   if (isPerson(origin)) return name ?? "local user";
-  return name === undefined ? "agent" : `${name} (agent)`;
+  return name === undefined ? "agent" : agentOf(name);
 }
 
 /** A depth that is not known is sent as such: a person's call without one counts as a person's own. */

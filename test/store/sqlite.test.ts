@@ -41,6 +41,34 @@ test("whoever calls often pushes only its own entries out of the audit log", asy
   await store.close();
 });
 
+test("in a full audit log, calls push out the caller's own entries, also if others have more", async () => {
+  const directory = temporaryFolder();
+  const store = await sqliteStore({ directory });
+  const file = new Sqlite(join(directory, "asyncagents.db"));
+  const entries = { owner: 60_000, launch: 20_000, "launch (agent)": 19_950, quiet: 50 };
+  const insert = file.query("insert into audit (at, by, operation, outcome) values (1, ?, 'cancel', 'failed')");
+  file.transaction(() => {
+    for (const [by, count] of Object.entries(entries)) for (let index = 0; index < count; index++) insert.run(by);
+  })();
+  const write = async (by: readonly string[], count: number) => {
+    for (let index = 0; index < count; index++) {
+      const entry = { at: 2, by: by[index % by.length] ?? "", operation: "cancel", subject: null };
+      await store.access.openAudit(entry);
+    }
+  };
+  const counts = () =>
+    Object.fromEntries(file.query("select by, count(*) from audit group by by").values() as [string, number][]);
+  // Whoever happens to write when the surplus is removed.
+  await write(["launch", "launch (agent)"], 199);
+  await write(["owner"], 1);
+  expect(counts()).toMatchObject({ owner: 60_000, quiet: 50 });
+  // Who has few entries makes room for them where the most are.
+  await write(["quiet"], 200);
+  expect(counts()).toMatchObject({ owner: 59_800, quiet: 250 });
+  file.close();
+  await store.close();
+});
+
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("sqlite files", () => {

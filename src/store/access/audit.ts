@@ -1,10 +1,10 @@
 /**
  * The audit log: one row for each call that changes something, written before the call and completed after it, so that
- * no change is missing from it. Bounded: the oldest rows of whoever has the most go, so that nobody can push out those
- * of others by many calls.
+ * no change is missing from it. Bounded: whoever writes more than an equal share of it pushes out their own oldest
+ * rows, so that many calls do not push out those of others.
  */
-import type { Kysely } from "kysely";
-import type { AuditEntry } from "../../model/access-token.ts";
+import { type Kysely, sql } from "kysely";
+import { type AuditEntry, tokenNameOf } from "../../model/access-token.ts";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { clamp } from "../clamp.ts";
 import { preparedQuery } from "../compiled-query.ts";
@@ -23,7 +23,7 @@ export async function openAudit(
   const [row] = await insertEntry(kysely, { at, by, operation, subject, outcome: "started" });
   if (row === undefined) throw new AsyncAgentsError("internal", `The audit entry of ${operation} got no number.`);
   const seq = Number(row.seq);
-  if (seq % SURPLUS === 0) await removeSurplus(kysely);
+  if (seq % SURPLUS === 0) await removeSurplus(kysely, seq);
   return seq;
 }
 
@@ -31,17 +31,48 @@ const insertEntry = preparedQuery<Omit<RowOf<"audit">, "seq">, { seq: number }>(
   kysely.insertInto("audit").values(row).returning("seq"),
 );
 
-async function removeSurplus(kysely: Kysely<Schema>): Promise<void> {
-  const counts = await kysely
+/** Each of the newest entries costs its writer one, or, below an equal share of the log, whoever has the most. */
+async function removeSurplus(kysely: Kysely<Schema>, newest: number): Promise<void> {
+  const writers = await readWriters(kysely, newest);
+  let surplus = writers.reduce((sum, { entries }) => sum + entries, 0) - MOST_ENTRIES;
+  const [most] = writers;
+  if (most === undefined) return;
+  const share = MOST_ENTRIES / writers.length;
+  for (const writer of writers) {
+    const count = Math.min(writer.fresh, surplus);
+    await removeOldest(kysely, writer.entries > share ? writer : most, count);
+    surplus -= count;
+  }
+  await removeOldest(kysely, most, surplus);
+}
+
+interface Writer {
+  /** A token has two, one for its holder and one for the holder's agents. */
+  names: string[];
+  entries: number;
+  /** Those since the last time that a surplus was looked for. */
+  fresh: number;
+}
+
+/** The one with the most entries first. */
+async function readWriters(kysely: Kysely<Schema>, newest: number): Promise<Writer[]> {
+  const isFresh = sql<number>`case when seq > ${newest - SURPLUS} then 1 else 0 end`;
+  const rows = await kysely
     .selectFrom("audit")
-    .select((row) => ["by", row.fn.countAll().as("entries")])
+    .select((row) => ["by", row.fn.countAll().as("entries"), row.fn.sum(isFresh).as("fresh")])
     .groupBy("by")
-    .orderBy("entries", "desc")
     .execute();
-  const surplus = counts.reduce((sum, { entries }) => sum + Number(entries), 0) - MOST_ENTRIES;
-  const [most] = counts;
-  if (surplus <= 0 || most === undefined) return;
-  const oldest = kysely.selectFrom("audit").select("seq").where("by", "=", most.by).orderBy("seq").limit(surplus);
+  const writers = [...Map.groupBy(rows, ({ by }) => tokenNameOf(by)).values()].map((own) => ({
+    names: own.map(({ by }) => by),
+    entries: own.reduce((sum, { entries }) => sum + Number(entries), 0),
+    fresh: own.reduce((sum, { fresh }) => sum + Number(fresh), 0),
+  }));
+  return writers.toSorted((one, other) => other.entries - one.entries);
+}
+
+async function removeOldest(kysely: Kysely<Schema>, { names }: Writer, count: number): Promise<void> {
+  if (count <= 0) return;
+  const oldest = kysely.selectFrom("audit").select("seq").where("by", "in", names).orderBy("seq").limit(count);
   await kysely.deleteFrom("audit").where("seq", "in", oldest).execute();
 }
 

@@ -18,7 +18,10 @@ export interface AccessRecords {
   /** Stores when it was last used. */
   touchToken(id: string, at: number): Promise<void>;
 
-  /** Adds an entry that has just started; returns its number. 100,000 are kept: the oldest of whoever has most go. */
+  /**
+   * Adds an entry that has just started; returns its number. 100,000 are kept: beyond that, it costs the oldest one of
+   * its writer, or, if that one has less than an equal share, of whoever has the most.
+   */
   openAudit(entry: Omit<AuditEntry, "seq" | "outcome">): Promise<number>;
   /** How it ended; with the subject if that was not known before. */
   closeAudit(seq: number, end: Pick<AuditEntry, "outcome" | "subject">): Promise<void>;
