@@ -51,7 +51,7 @@ const createCommand: Command = {
     await withStore(invocation, (store) =>
       recorded(store, "create_token", token, async () => {
         if (await store.access.addToken(token, hashOfSecret(secret))) return;
-        const message = `There is or was a token "${token.name}", and names are not given twice. Choose another one.`;
+        const message = `There is or was a token "${token.name}", in this or other case, and names are not given twice. Choose another one.`;
         throw new AsyncAgentsError("name_taken", message);
       }),
     );

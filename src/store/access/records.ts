@@ -5,7 +5,10 @@
 import type { AccessToken, AuditEntry } from "../../model/access-token.ts";
 
 export interface AccessRecords {
-  /** False if the name is taken, even by a revoked token. `hash` is that of the secret. */
+  /**
+   * False if the name is taken, even by a revoked token, or differs from a taken one only in case. `hash` is that of
+   * the secret.
+   */
   addToken(token: AccessToken, hash: string): Promise<boolean>;
   /** The token with that hash, also if it was revoked or has expired. */
   tokenOf(hash: string): Promise<AccessToken | null>;

@@ -1,9 +1,13 @@
-/** Access tokens by the hash of their secret. Revoked ones stay, so that a name always means the same token. */
+/**
+ * Access tokens by the hash of their secret. Revoked ones stay, so that a name always means the same token. New names
+ * also differ from all others if case is ignored: they must not look alike in the audit log.
+ */
 import { type Kysely, sql } from "kysely";
 import type { AccessToken } from "../../model/access-token.ts";
 import type { Role } from "../../model/role.ts";
 import { preparedQuery } from "../compiled-query.ts";
 import type { RowOf, Schema } from "../schema.ts";
+import { lock } from "../sql/lock.ts";
 
 const COLUMNS = ["id", "name", "role", "created_at", "expires_at", "last_used_at", "revoked_at"] as const;
 const MOST_TOKENS = 1000;
@@ -11,6 +15,11 @@ const MOST_TOKENS = 1000;
 type TokenRow = Omit<RowOf<"access_tokens">, "hash">;
 
 export async function addToken(kysely: Kysely<Schema>, token: AccessToken, hash: string): Promise<boolean> {
+  const name = token.name.toLowerCase();
+  await lock(kysely, "token", name);
+  const isSame = sql<boolean>`lower(name) = ${name}`;
+  const taken = await kysely.selectFrom("access_tokens").select("id").where(isSame).limit(1).executeTakeFirst();
+  if (taken !== undefined) return false;
   const added = await kysely
     .insertInto("access_tokens")
     .values({

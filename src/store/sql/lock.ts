@@ -11,7 +11,8 @@ import { dialectOf } from "./dialect.ts";
 /**
  * `after`: who changes what tasks wait for. `queue`: all claims within limits. `task`: with its runs and events; one
  * that waits for others is locked after those. `work_item`: with its attempts. `parent`: its batches and notices.
- * `instance`: whether it is registered. `budgets`: which budgets there are. `channel`: its notifications.
+ * `instance`: whether it is registered. `budgets`: which budgets there are. `channel`: its notifications. `token`: who
+ * gets a name.
  */
 type LockedNoun =
   | "after"
@@ -23,7 +24,8 @@ type LockedNoun =
   | "parent"
   | "instance"
   | "budgets"
-  | "channel";
+  | "channel"
+  | "token";
 
 export async function lock(kysely: Kysely<Schema>, noun: LockedNoun, id: string): Promise<void> {
   if (dialectOf(kysely) === "postgres") await takeLock(kysely, { name: nameOf(noun, id) });

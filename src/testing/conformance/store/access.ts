@@ -39,11 +39,17 @@ export function accessSuite(bed: StoreBed): void {
     expect((await access.tokenOf("h1"))?.lastUsedAt).toBe(20);
   });
 
-  test("of many tokens with one name, one is added", async () => {
+  test("of many tokens with one name, one is added; names that differ only in case are one", async () => {
     const stores = await bed.handles(3);
-    const add = ({ access }: Store, index: number) =>
-      access.addToken(sampleToken("one", { id: `${index}` }), `h${index}`);
+    const [{ access }] = stores as [Store];
+    const names = ["ci", "CI", "Ci"];
+    const add = (store: Store, index: number) =>
+      store.access.addToken(sampleToken(names[index] ?? "", { id: `${index}` }), `h${index}`);
     expect((await Promise.all(stores.map(add))).filter((added) => added)).toHaveLength(1);
+    const [only] = await access.tokens();
+    await access.revokeToken(only?.id ?? "", 9);
+    for (const name of names) expect(await access.addToken(sampleToken(name), "h9")).toBe(false);
+    expect(await access.addToken(sampleToken("c_"), "h8")).toBe(true);
   });
 
   test("the audit log shows what was started and how it ended, newest first, of one subject or of all", async () => {
