@@ -23,6 +23,9 @@ import { wireTime } from "./wire.ts";
 
 /** Above this limit no more requests are stored: nobody could read them, and a model could fill the store with them. */
 const MAX_REQUESTED = 100;
+/** Of one token, its holder and the holder's agents together, or of all who have none: others can still ask. */
+const MAX_OF_ONE = 20;
+const WITH_TOKEN = " with the token ";
 
 type Asked = Pick<Approval, "kind" | "subject" | "directory" | "script">;
 type Repository = Pick<BoardRepo, "path" | "setup">;
@@ -144,15 +147,29 @@ async function ask(context: BoardContext, asked: Asked, call: BoardCall): Promis
   const { store, now, newId } = context;
   const known = await store.board.approval(asked.kind, asked.subject);
   if (known !== null) return known;
-  if ((await store.board.countRequested()) >= MAX_REQUESTED) {
-    const message = `${MAX_REQUESTED} requests are already waiting for a person. They can be answered with \`asyncagents approvals\` or on the dashboard; then try again.`;
-    throw new AsyncAgentsError("not_allowed", message);
-  }
-  const { door, token } = call.origin;
-  const asker = door === "model" ? "a model over MCP" : token ? "a caller" : "a command";
-  const askedBy = `${asker}${token ? ` with the token ${token.name}` : ""}: ${call.operation}`;
+  const askedBy = askedByOf(call);
+  assertRoom(askedBy, await store.board.requestedBy());
   const request = { ...asked, id: newId(), state: "requested", askedBy, createdAt: now(), decidedAt: null } as const;
   return store.board.putApproval(request);
+}
+
+function askedByOf({ origin: { door, token }, operation }: BoardCall): string {
+  const asker = door === "model" ? "a model over MCP" : token ? "a caller" : "a command";
+  return `${asker}${token ? `${WITH_TOKEN}${token.name}` : ""}: ${operation}`;
+}
+
+/** The token's name; empty without one. */
+function tokenIn(askedBy: string): string {
+  return askedBy.split(WITH_TOKEN)[1]?.split(":")[0] ?? "";
+}
+
+function assertRoom(askedBy: string, waiting: readonly string[]): void {
+  const own = waiting.filter((other) => tokenIn(other) === tokenIn(askedBy));
+  const isFull = waiting.length >= MAX_REQUESTED;
+  if (!isFull && own.length < MAX_OF_ONE) return;
+  const which = isFull ? `${MAX_REQUESTED} requests` : `${MAX_OF_ONE} requests of this caller`;
+  const message = `${which} are already waiting for a person. They can be answered with \`asyncagents approvals\` or on the dashboard; then try again.`;
+  throw new AsyncAgentsError("not_allowed", message);
 }
 
 function approve({ store, now, newId }: BoardContext, asked: Asked, { operation }: BoardCall): Promise<Approval> {

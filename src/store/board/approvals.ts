@@ -1,7 +1,7 @@
 /**
  * What people have approved, denied, or are asked to approve. One row per subject. Does not decide what needs approval.
  */
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import type { Approval } from "../../model/approval.ts";
 import type { RowOf, Schema } from "../schema.ts";
 import { afterKey, pageLimit } from "./pages.ts";
@@ -18,6 +18,9 @@ const COLUMNS = [
   "created_at",
   "decided_at",
 ] as const;
+
+/** More than the rules let wait. */
+const MOST_REQUESTED = 1_000;
 
 export async function readApproval(
   kysely: Kysely<Schema>,
@@ -65,13 +68,9 @@ export async function writeDecision(
   return row === undefined ? null : approvalOf(row);
 }
 
-export async function countRequested(kysely: Kysely<Schema>): Promise<number> {
-  const row = await kysely
-    .selectFrom("approvals")
-    .select(sql<number>`count(*)`.as("count"))
-    .where("state", "=", "requested")
-    .executeTakeFirstOrThrow();
-  return Number(row.count);
+export async function readRequestedBy(kysely: Kysely<Schema>): Promise<string[]> {
+  const rows = kysely.selectFrom("approvals").select("asked_by").where("state", "=", "requested");
+  return (await rows.limit(MOST_REQUESTED).execute()).map(({ asked_by }) => asked_by);
 }
 
 /**

@@ -6,11 +6,11 @@ import type { Kysely } from "kysely";
 import { addSetupNotice } from "../followers/kysely-followers.ts";
 import type { Schema } from "../schema.ts";
 import {
-  countRequested,
   hasKnownDirectory,
   putApproval,
   readApproval,
   readApprovals,
+  readRequestedBy,
   writeDecision,
 } from "./approvals.ts";
 import { addAttempt, addSession, changeAttempt, deleteAttempt } from "./attempt-writes.ts";
@@ -104,7 +104,7 @@ export function kyselyBoard({ read, write }: { read: Run; write: Run }): BoardRe
 
     approval: (kind, subject) => read((kysely) => readApproval(kysely, kind, subject)),
     approvals: (state, page) => read((kysely) => readApprovals(kysely, state, page)),
-    countRequested: () => read(countRequested),
+    requestedBy: () => read(readRequestedBy),
     putApproval: (approval) => change((kysely) => putApproval(kysely, approval)),
     decideApproval: (id, decision) => change((kysely) => writeDecision(kysely, id, decision)),
     hasKnownDirectory: (paths) => read((kysely) => hasKnownDirectory(kysely, paths)),

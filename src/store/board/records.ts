@@ -178,7 +178,8 @@ export interface BoardRecords {
   approval(kind: Approval["kind"], subject: string): Promise<Approval | null>;
   /** Newest first, ties by the smaller id; of one state, or of all. */
   approvals(state: Approval["state"] | null, page: BoardPage): Promise<Approval[]>;
-  countRequested(): Promise<number>;
+  /** `askedBy` of each request that waits for a decision, at most 1,000. */
+  requestedBy(): Promise<string[]>;
   /** Adds it unless its subject is known; a decision replaces a request. Returns the resulting approval. */
   putApproval(approval: Approval): Promise<Approval>;
   /** With `from`, only an approval in that state changes. Returns it as it is now; null if there is none. */

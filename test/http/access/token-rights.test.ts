@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { findDaemon } from "../../../src/daemon/find-daemon.ts";
 import { cliWorld, makeRepo } from "../../cli/cli-bed.ts";
+import { codeOf } from "../../engine/engine-bed.ts";
 import { callTool, startTokenBed } from "../bed/token-bed.ts";
 
 test("bodies that do not arrive keep only others of the same token waiting", async () => {
@@ -94,6 +95,38 @@ describe("a launch token", () => {
     const launched = (await (await bed.post("/v1/tasks", asked, bed.secrets.launch)).json()) as { directory: string };
     expect(launched.directory).toBe(join(bed.side.folder, "work"));
   });
+
+  test("asks for so many approvals that others can ask, too, and all together for so many that people can read them", async () => {
+    const bed = await startTokenBed();
+    const launch = { description: "x", prompt: "x", agent: "general", host: "scripted" };
+    const folder = (name: string) => {
+      const directory = join(bed.side.folder, name);
+      mkdirSync(directory);
+      return directory;
+    };
+    const ask = async (name: string, secret: string) => {
+      const refused = await bed.post("/v1/tasks", { ...launch, directory: folder(name) }, secret);
+      const { error } = (await refused.json()) as { error: { code: string; message: string } };
+      return error.code === "approval_needed" ? "asked" : `${error.code}: ${error.message}`;
+    };
+    const fill = async (who: string, secret: string) => {
+      for (let count = 0; count < 20; count++) expect(await ask(`${who}-${count}`, secret)).toBe("asked");
+    };
+    await fill("launch", bed.secrets.launch);
+    expect(await ask("one-more", bed.secrets.launch)).toStartWith("not_allowed: 20 requests of this caller");
+    // Nor as the agent of its holder.
+    const input = { prompt: "x", executor: "SCRIPTED", directory: folder("by-agent") };
+    expect(await callTool(bed, bed.secrets.launch, "launch_task", input)).toContain("20 requests of this caller");
+    expect(await ask("others", bed.secrets.answer)).toBe("asked");
+    const origin = { door: "model", depth: 0 } as const;
+    const byModel = { prompt: "x", executor: "SCRIPTED", directory: folder("by-model") };
+    expect(await codeOf(bed.side.call("launch_task", byModel, { origin }))).toBe("approval_needed");
+    for (const name of ["a", "b", "c"]) await fill(name, await bed.token(name, "launch"));
+    const last = await bed.token("last", "launch");
+    for (let count = 0; count < 18; count++) expect(await ask(`last-${count}`, last)).toBe("asked");
+    expect(await ask("too-many", last)).toStartWith("not_allowed: 100 requests");
+    expect((await bed.side.call("list_approvals", { state: "requested", limit: 200 })).count).toBe(100);
+  }, 20_000);
 
   test("and a model queue only so many tasks for runners; whoever may approve is not limited", async () => {
     const world = cliWorld();

@@ -107,6 +107,6 @@ export function longTextSuite(bed: StoreBed): void {
       });
     const ids = new Set((await Promise.all(stores.map(ask))).map(({ id }) => id));
     expect(ids.size).toBe(1);
-    expect(await stores[0]?.board.countRequested()).toBe(1);
+    expect(await stores[0]?.board.requestedBy()).toEqual(["a model"]);
   });
 }
