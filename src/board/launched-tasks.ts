@@ -8,7 +8,7 @@ import { budgetId } from "../model/budgets/budget.ts";
 import { requireBudget, usageText } from "../model/budgets/budget-text.ts";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { endsWait, isLive, type Task } from "../model/task.ts";
-import { callerName } from "../protocol/call-origin.ts";
+import { callerName, isOwner } from "../protocol/call-origin.ts";
 import { FAILED_HOURS } from "../protocol/inbox.ts";
 import type { OperationOutput } from "../protocol/operations.ts";
 import type { Instance } from "../store/store.ts";
@@ -148,9 +148,9 @@ export async function steerTask(
 ): Promise<OperationOutput<"steer_task">> {
   const task = await taskAtWork(parts, input);
   await assertDirectory(parts, task.directory, call);
-  const { signal } = call;
-  const wait = { timeout: input.wait_ms ?? 0, ...(signal && { signal }) };
-  const { state, reason } = await parts.desk.steer(task, { text: input.text, by: callerName(call.origin) }, wait);
+  const { signal, origin } = call;
+  const wait = { timeout: input.wait_ms ?? 0, ...(signal && { signal }), isOwner: isOwner(origin) };
+  const { state, reason } = await parts.desk.steer(task, { text: input.text, by: callerName(origin) }, wait);
   return { state, reason };
 }
 

@@ -30,6 +30,7 @@ import { editTask, type TaskEdit } from "./queue/after.ts";
 import { cancelQueued } from "./queue/cancel-queued.ts";
 import { enqueueTask, type QueueRequest } from "./queue/enqueue.ts";
 import { type FleetRunner, type QueuePlace, readFleet, readQueuePlaces } from "./queue/fleet.ts";
+import type { CallerRights } from "./queue/owner-only.ts";
 import { removeTask } from "./retention.ts";
 import { acceptSteering, cancelSteering, untilSettled } from "./steering.ts";
 
@@ -145,9 +146,9 @@ export class Desk {
   }
 
   /** Changes a task that waits to start, in whatever process it will. */
-  edit(task: Task, edit: TaskEdit): Promise<Task> {
+  edit(task: Task, edit: TaskEdit, rights: CallerRights): Promise<Task> {
     const { store, now = systemClock.now } = this.#context;
-    return editTask({ store, now }, task, edit);
+    return editTask({ store, now }, task, edit, rights);
   }
 
   /** Starts a new task that knows everything a task's session knows. The first task does not change. */
@@ -218,9 +219,13 @@ export class Desk {
   }
 
   /** Sends a message into a run at work, in whatever process; waits for its receipt, if wanted. */
-  async steer(task: Task, said: { text: string; by: string }, wait: WaitOptions): Promise<SteeringMessage> {
+  async steer(
+    task: Task,
+    said: { text: string; by: string },
+    { isOwner, ...wait }: WaitOptions & CallerRights,
+  ): Promise<SteeringMessage> {
     const { store, now = systemClock.now, newId = makeId, after = systemClock.after } = this.#context;
-    const { id } = await acceptSteering({ store, now, newId }, task, said);
+    const { id } = await acceptSteering({ store, now, newId }, task, said, { isOwner });
     return untilSettled({ store, after }, id, wait);
   }
 
@@ -229,9 +234,9 @@ export class Desk {
     return this.#context.store.steering(id);
   }
 
-  cancelSteering(id: string, by: string): Promise<SteeringMessage> {
+  cancelSteering(id: string, by: string, rights: CallerRights): Promise<SteeringMessage> {
     const { store, now = systemClock.now } = this.#context;
-    return cancelSteering({ store, now }, id, by);
+    return cancelSteering({ store, now }, id, by, rights);
   }
 
   /** An engine of this process for that host and directory. Throws `host_unavailable` if there can be none. */

@@ -196,7 +196,8 @@ export class Engine {
   /** Sends a message into the run of one of the caller's tasks; waits a moment for its receipt. */
   async steer(caller: Caller, taskId: string, text: string, wait: WaitOptions): Promise<SteeringMessage> {
     const task = await this.find(caller.sessionId, taskId);
-    const { id } = await acceptSteering(this.#context, task, { text, by: caller.sessionId });
+    const said = { text, by: caller.sessionId };
+    const { id } = await acceptSteering(this.#context, task, said, { isOwner: false });
     return untilSettled(this.#context, id, wait);
   }
 

@@ -10,6 +10,7 @@ import type { Clock } from "../process/clock.ts";
 import type { WaitOptions } from "../process/deadline.ts";
 import type { Store } from "../store/store.ts";
 import { requireText } from "./launch.ts";
+import { assertMayInstruct, type CallerRights } from "./queue/owner-only.ts";
 
 const MAX_TEXT = 50_000;
 
@@ -22,12 +23,16 @@ export async function acceptSteering(
   { store, now, newId }: Omit<SteeringContext, "after">,
   task: Task,
   { text, by }: { text: string; by: string },
+  rights: CallerRights,
 ): Promise<SteeringMessage> {
   requireText("text", text, MAX_TEXT);
   if (!isLive(task.status)) throw ended(task);
   const id = newId("say");
   const event = { type: "steer.accepted", at: now(), run: task.run.number, id, text, by } as const;
-  const outcome = await store.apply(task.id, event);
+  const outcome = await store.write(async (transaction) => {
+    await assertMayInstruct(transaction, task, rights);
+    return transaction.apply(task.id, event);
+  });
   if (!outcome.changed) throw refused(task, outcome);
   return found(store, id);
 }
@@ -37,9 +42,13 @@ export async function cancelSteering(
   { store, now }: Pick<SteeringContext, "store" | "now">,
   id: string,
   by: string,
+  rights: CallerRights,
 ): Promise<SteeringMessage> {
   const { taskId, run } = await found(store, id);
-  await store.apply(taskId, { type: "steer.cancelled", at: now(), run, id, by });
+  await store.write(async (transaction) => {
+    await assertMayInstruct(transaction, { id: taskId }, rights);
+    return transaction.apply(taskId, { type: "steer.cancelled", at: now(), run, id, by });
+  });
   const message = await found(store, id);
   if (message.state === "cancelled") return message;
   throw new AsyncAgentsError("not_cancellable", tooLate(message), { details: { state: message.state } });

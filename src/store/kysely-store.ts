@@ -19,6 +19,7 @@ import { expireInstance, moveBeat, putInstance, readInstances, removeInstance } 
 import { refuseIfNewer } from "./migrations/migrations.ts";
 import { kyselyNotifications } from "./notifications/kysely-notifications.ts";
 import { pruneStep, readPruned, readStartOfNewest } from "./pruning/prune.ts";
+import { mayBeginAnywhere } from "./queue/any-machine.ts";
 import { beginClaim, releaseClaimsOf } from "./queue/claims.ts";
 import { kyselyQueue } from "./queue/kysely-queue.ts";
 import type { Lines } from "./queue/lines.ts";
@@ -194,6 +195,7 @@ function transactionOn(kysely: Kysely<Schema>, lines: Lines): Transaction {
       await lock(kysely, "after", "");
       return holdAgain(kysely, lines, taskId);
     },
+    mayBeginAnywhere: (taskId) => mayBeginAnywhere(kysely, taskId),
     settle: (id, at) => settleHeld(kysely, lines, { id, at }, applying(kysely, lines)),
     predecessorsOf: (taskIds) => readPredecessors(kysely, taskIds),
     successors: (taskId, most) => countSuccessors(kysely, taskId, most),

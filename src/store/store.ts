@@ -330,6 +330,8 @@ export interface Transaction {
    * False if somebody is about to begin it, or it has begun.
    */
   holdAgain(taskId: string): Promise<boolean>;
+  /** Whether the task has a queued run that any machine may begin, now or as a retry. */
+  mayBeginAnywhere(taskId: string): Promise<boolean>;
   /** Begins to wait for what a task with a held run starts after. Returns the task: it may be startable, or over. */
   settle(taskId: string, at: number): Promise<Task | null>;
   /** What those of these tasks wait for whose runs are held. */

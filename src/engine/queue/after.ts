@@ -14,6 +14,7 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import { awaitsRunner, isLive, type Task } from "../../model/task.ts";
 import type { Store, Transaction } from "../../store/store.ts";
 import { MAX_PROMPT, requireText } from "../launch.ts";
+import { assertMayInstruct, type CallerRights } from "./owner-only.ts";
 
 /** How many tasks may wait for one. They are judged in the transaction of its end. */
 const MOST_SUCCESSORS = 1_000;
@@ -89,8 +90,9 @@ export async function lockPredecessors(transaction: Transaction, { tasks }: Afte
 /** Changes a task that has not started. It may start with the change, or end if a predecessor has failed. */
 export async function editTask(
   { store, now }: { store: Store; now(): number },
-  { id }: Pick<Task, "id">,
+  { id, directory }: Pick<Task, "id" | "directory">,
   edit: TaskEdit,
+  rights: CallerRights,
 ): Promise<Task> {
   if (edit.prompt !== undefined) requireText("prompt", edit.prompt, MAX_PROMPT);
   const written = await store.write(async (transaction) => {
@@ -98,6 +100,7 @@ export async function editTask(
     const [task] = await transaction.tasks([id]);
     if (task === undefined) throw new AsyncAgentsError("task_not_found", `There is no task ${id} any more.`);
     if (!isHeld || !awaitsRunner(task)) throw tooLate(task);
+    await assertMayInstruct(transaction, { id, directory }, rights);
     const after = changedAfter(task, edit);
     const prompt = edit.prompt ?? task.run.prompt;
     assertResults(prompt, after);

@@ -50,7 +50,7 @@ export const editHandlers: StatusHandlers<"edit"> = {
     const { overview, desk } = context;
     const task = await overview.task(id);
     await assertWorkplace(context, task, "edit", origin);
-    const edited = await desk.edit(task, input);
+    const edited = await desk.edit(task, input, { isOwner: isOwner(origin) });
     return withQueuePlace(wireTask(edited), (await desk.queuePlaces([edited])).get(id));
   },
 };
@@ -62,9 +62,10 @@ export const steeringHandlers: StatusHandlers<"steer" | "cancelSteering"> = {
     await assertWorkplace(context, task, "steer", origin);
     const said = { text: input.text, by: callerName(origin) };
     const wait = { timeout: input.waitMs ?? 0, signal: request.signal };
-    return wireSteering(await context.desk.steer(task, said, wait));
+    return wireSteering(await context.desk.steer(task, said, { ...wait, isOwner: isOwner(origin) }));
   },
-  cancelSteering: async ({ desk }, { id, origin }) => wireSteering(await desk.cancelSteering(id, callerName(origin))),
+  cancelSteering: async ({ desk }, { id, origin }) =>
+    wireSteering(await desk.cancelSteering(id, callerName(origin), { isOwner: isOwner(origin) })),
 };
 
 export const controlHandlers: RemoteHandlers<"launch" | "resume" | "fork" | "tell" | "answer"> = {

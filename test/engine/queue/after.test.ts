@@ -19,7 +19,7 @@ function next(side: Side, parent: string, prompt: string, tasks: readonly Task[]
 }
 
 const edit = (world: World, side: Side, task: Task, change: TaskEdit) =>
-  editTask({ store: side.store, now: world.now }, task, change);
+  editTask({ store: side.store, now: world.now }, task, change, { isOwner: true });
 
 describe("a task that starts after others", () => {
   test("counts as one of those that wait: of these there may be only so many", async () => {

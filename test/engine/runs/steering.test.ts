@@ -143,13 +143,13 @@ describe("a message into a run at work", () => {
     const waiting = await launch(side, parent, world.script(say("never")));
     const held = await steer(side, parent, waiting, "no");
     const context = { store: side.store, now: world.now };
-    expect((await cancelSteering(context, held.id, "a person")).state).toBe("cancelled");
+    expect((await cancelSteering(context, held.id, "a person", { isOwner: true })).state).toBe("cancelled");
 
     const other = await world.side();
     const task = await launch(other, parent, world.script(gate("held"), say("done")));
     await other.host.gate("held").reachedBy(1);
     const sent = await reaches(other, await steer(other, parent, task, "yes"), "sent");
-    expect(await codeOf(cancelSteering(context, sent.id, "a person"))).toBe("not_cancellable");
+    expect(await codeOf(cancelSteering(context, sent.id, "a person", { isOwner: true }))).toBe("not_cancellable");
   });
 
   test("whose call failed is sent again with the same id, and arrives once", async () => {

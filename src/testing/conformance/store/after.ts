@@ -9,6 +9,7 @@ import type { Task } from "../../../model/task.ts";
 import { settlesWithin } from "../../../process/deadline.ts";
 import type { QueuedRun } from "../../../store/queue/run-queue.ts";
 import type { Store } from "../../../store/store.ts";
+import { sampleInstance } from "../../sample-instance.ts";
 import { completed, create, newTask, resumed } from "../../sample-task.ts";
 import type { StoreBed } from "./store-bed.ts";
 
@@ -238,6 +239,41 @@ function editTests(bed: StoreBed): void {
       expect(await edit(store, id, null)).toBe(null);
       expect((await store.task(id))?.run.prompt).toBe(`Do ${id}`);
     }
+  });
+
+  test("whether any machine may begin a run: one with a remote, while it waits or would wait again", async () => {
+    const store = await bed.fresh();
+    const remote = "git@example.org:shop.git";
+    const source = { commit: "c1", path: "", machine: "there", directory: "/repo" };
+    await hold(store, "far", [], "skip", { remote, source });
+    await hold(store, "again", [], "skip", { remote, source, retries: 1 });
+    await hold(store, "near", [], "skip", { machine: "here", retries: 1 });
+    await create(store, "never queued");
+    const found = () =>
+      store.write(async (transaction) => {
+        const all = ["far", "again", "near", "never queued", "unknown"];
+        const answers: string[] = [];
+        for (const id of all) if (await transaction.mayBeginAnywhere(id)) answers.push(id);
+        return answers;
+      });
+    expect(await found()).toEqual(["far", "again"]);
+    const request = {
+      runner: "r",
+      hosts: ["scripted"],
+      labels: [],
+      machine: "there",
+      count: 9,
+      leaseMs: 60_000,
+      at: 1,
+    };
+    const claimed = await store.queue.claim({ ...request, limits: {} });
+    expect([claimed.length, await found()]).toEqual([2, ["far", "again"]]);
+    await store.addInstance(sampleInstance("owner"));
+    for (const { taskId, fence } of claimed) {
+      const place = { sessionId: `s ${taskId}`, directory: "/repo", agent: "x", model: null, messageId: `m ${taskId}` };
+      await store.queue.begin({ taskId, fence }, { type: "task.claimed", at: 3, run: 0, owner: "owner", ...place });
+    }
+    expect(await found()).toEqual(["again"]);
   });
 
   test("the session of a task that waited leads to it", async () => {
