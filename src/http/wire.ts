@@ -12,6 +12,7 @@ import { clientText, isClient } from "../model/notifications/follower.ts";
 import type { SteeringMessage } from "../model/steering.ts";
 import type { PhaseDetail, Run, Task } from "../model/task.ts";
 import type { TaskCourse } from "../model/task-course.ts";
+import { withoutCredentials } from "../model/text/without-credentials.ts";
 import type { LogMessage, LogPart } from "../protocol/conversations.ts";
 import type { TaskSnapshot } from "../protocol/events.ts";
 import type { WireInboxEntry } from "../protocol/inbox.ts";
@@ -88,7 +89,8 @@ export function wireTask(task: Task, textChars = Number.POSITIVE_INFINITY): Back
     directory: task.directory,
     machine: task.machine || null,
     instance: task.owner,
-    clone: task.clone,
+    // Earlier versions stored the token that was in the address.
+    clone: task.clone && { ...task.clone, remote: withoutCredentials(task.clone.remote) },
     after: task.after && { tasks: [...task.after.tasks], ifFailed: task.after.ifFailed },
     clearedAt: isoOrNull(task.clearedAt),
     cancelRequestedAt: isoOrNull(task.cancelRequestedAt),

@@ -25,3 +25,10 @@ for (const detail of Object.values(DETAILS)) {
     expect(taskSchema.parse(wired).phaseDetail).toEqual(wired.phaseDetail);
   });
 }
+
+test("the token is not on the wire that an earlier version kept in the address of a clone", () => {
+  const made = transition(null, { type: "task.created", at: 1, task: newTask("ses_0123456789abcdef") });
+  if (!made.changed) throw new Error(made.reason);
+  const clone = { hostname: "far", remote: "https://ghp_SECRET@example.com/b.git", branch: "x" };
+  expect(wireTask({ ...made.task, clone }).clone).toEqual({ ...clone, remote: "https://example.com/b.git" });
+});

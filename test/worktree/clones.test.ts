@@ -1,5 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from "node:fs";
 import { join } from "node:path";
 import { folderSource } from "../../src/worktree/clones/folder-source.ts";
 import { remoteProblem } from "../../src/worktree/clones/remote.ts";
@@ -30,6 +40,20 @@ function request(base: string, fields: Pick<CloneRequest, "remote" | "commit"> &
   return { base, id: "tsk_1-0", name: "Fix the page", path: "", known: [], ...fields };
 }
 
+function certificate(folder: string): { key: string; cert: string } {
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=127.0.0.1"];
+  execFileSync("openssl", ["req", "-x509", ...curve, "-keyout", key, "-out", cert], { stdio: "ignore" });
+  return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
+}
+
+function filesWith(folder: string, text: string): string[] {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => readFileSync(path).includes(text));
+}
+
 describe("the address of a remote", () => {
   test("is used on other machines if it is ssh, https or a path, and names no program, option or password", () => {
     const good = [
@@ -58,11 +82,30 @@ describe("the address of a remote", () => {
       "../b.git",
     ];
     const worse = ["ssh://-oProxyCommand=x/b", "git@example.com:-b", "https://me:secret@example.com/b", "/b\n/c", "b"];
+    const secret = [
+      "https://oauth2%3Asecret@example.com/b",
+      "https://oauth2%3asecret@example.com/b",
+      "https://example.com/b?private_token=secret",
+      "https://example.com?private_token=secret",
+      "https://example.com/b#secret",
+      "https://x?y@example.com/b",
+      "https://secret%40example.com/b",
+      "https://my secret@example.com/b",
+    ];
     const hosts = ["$(touch x)", "a`b`", "%24(x)", "a;b", "a b", "a%20b", "[a;b]", "[a", "a'b", "a|b", "a:b"];
     const unusual = hosts.flatMap((host) => [`ssh://${host}/b`, `ssh://git@${host}:22/b`, `git@${host}:b`]);
     const users = ["ssh://a$b@example.com/b", "ssh://a%24b@example.com/b", "a$b@example.com:b", "-a@example.com:b"];
     const stranger = [...unusual, ...users].filter((remote) => remote !== "git@a:b:b");
-    for (const remote of [...bad, ...worse, ...stranger, "git://example.com/b", "fd::7", "file://host/b", "ssh://"]) {
+    for (const remote of [
+      ...bad,
+      ...worse,
+      ...secret,
+      ...stranger,
+      "git://example.com/b",
+      "fd::7",
+      "file://host/b",
+      "ssh://",
+    ]) {
       expect([remote, remoteProblem(remote)]).toEqual([remote, expect.any(String)]);
     }
   });
@@ -98,6 +141,71 @@ describe("whether another machine can get a folder", () => {
     sh(repo, "commit", "--quiet", "-m", "inner");
     sh(repo, "push", "--quiet", "origin", "HEAD:refs/heads/other");
     expect(await problemOf(repo)).toContain("submodules");
+  });
+});
+
+describe("a token in the address of a remote", () => {
+  const configure = (url: string, insteadOf: string) =>
+    appendFileSync(process.env.GIT_CONFIG_GLOBAL ?? "", `[url "${url}"]\n\tinsteadOf = ${insteadOf}\n`);
+
+  test("is not told to other machines, wherever it is written", async () => {
+    const { repo, commit: tip } = published();
+    const told = async (url: string) => {
+      sh(repo, "config", "remote.origin.url", url);
+      return folderSource(repo);
+    };
+    const source = { remote: "https://token.test/a/shop.git", commit: tip, path: "" };
+    expect(await told("https://ghp_SECRET@token.test/a/shop.git")).toEqual(source);
+    configure("https://ghp_SECRET@token.test/a/", "mine:");
+    expect(await told("mine:shop.git")).toEqual(source);
+    expect(await told("git@token.test:shop.git")).toMatchObject({ remote: "git@token.test:shop.git" });
+  });
+
+  test("is neither used, kept nor said where an earlier version stored it", async () => {
+    const { remote, commit: tip } = published();
+    configure(remote, "https://stored.test/shop.git");
+    const base = join(bed.folder(), "clones");
+    const lines: string[] = [];
+    const report = (line: string) => void lines.push(line);
+    const stored = "https://ghp_SECRET@stored.test/shop.git";
+    const made = await makeTaskClone(request(base, { remote: stored, commit: tip, report }));
+    expect(sh(made.directory, "config", "remote.origin.url")).toBe("https://stored.test/shop.git");
+    expect(filesWith(base, "stored.test").length).toBeGreaterThan(1);
+    expect(filesWith(base, "ghp_SECRET")).toEqual([]);
+    expect(lines[0]).toBe("fetching https://stored.test/shop.git");
+    const gone = await refusal(makeTaskClone(request(base, { id: "tsk_2-0", remote: stored, commit: "0".repeat(40) })));
+    expect(gone.message).toContain("https://stored.test/shop.git does not have the commit");
+    expect(JSON.stringify([gone.details, lines])).not.toContain("ghp_SECRET");
+  });
+
+  test("that this machine's own config adds is not in what is said about a failed fetch", async () => {
+    const { commit: tip } = published();
+    const folder = bed.folder();
+    const server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      tls: certificate(folder),
+      fetch: () => new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="shop"' } }),
+    });
+    const address = `127.0.0.1:${server.port}/`;
+    configure(`https://ghp_SECRET@${address}`, "https://refused.test/");
+    appendFileSync(process.env.GIT_CONFIG_GLOBAL ?? "", `[http "https://${address}"]\n\tsslVerify = false\n`);
+    const lines: string[] = [];
+    const report = (line: string) => void lines.push(line);
+    const remote = "https://refused.test/shop.git";
+    const making = makeTaskClone(request(join(folder, "clones"), { remote, commit: tip, report }));
+    const failed = await refusal(making).finally(() => server.stop(true));
+    expect(failed.message).toContain(`${remote} could not be fetched: fatal: could not read Password for 'https://127`);
+    expect(JSON.stringify([failed.message, failed, lines])).not.toContain("ghp_SECRET");
+  });
+
+  test("does not keep the clone from coming from a repository of this machine", async () => {
+    const { repo, commit: tip } = published();
+    sh(repo, "config", "remote.origin.url", "https://ghp_SECRET@known.test/shop.git");
+    const base = join(bed.folder(), "clones");
+    const remote = "https://known.test/shop.git";
+    const made = await makeTaskClone(request(base, { remote, commit: tip, known: [repo] }));
+    expect(sh(repo, "worktree", "list")).toContain(made.directory);
   });
 });
 

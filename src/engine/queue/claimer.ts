@@ -6,6 +6,7 @@
  */
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { TaskClone } from "../../model/task.ts";
+import { withoutCredentials } from "../../model/text/without-credentials.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Log } from "../../process/log.ts";
 import { SerialQueue } from "../../process/serial-queue.ts";
@@ -112,6 +113,11 @@ export class Claimer {
 
   /** What this runner could not do lately, and does not try now. */
   get lacks(): RunnerLack[] {
+    return this.#lacks.map(({ kind, name, reason }) => ({ kind, name: withoutCredentials(name), reason }));
+  }
+
+  /** With the addresses of repositories as they are stored. */
+  get #lacks(): RunnerLack[] {
     const now = this.#context.monotonic();
     for (const [key, { until }] of this.#resting) if (until <= now) this.#resting.delete(key);
     return [...this.#resting.values()].map(({ kind, name, reason }) => ({ kind, name, reason }));
@@ -177,7 +183,7 @@ export class Claimer {
   async #claim(): Promise<void> {
     const { store, offer, now } = this.#context;
     const count = Math.min(offer.max - this.load, MOST_AT_ONCE);
-    const { lacks } = this;
+    const lacks = this.#lacks;
     const isHad = (host: string) => !lacks.some(({ kind, name }) => kind === "host" && name === host);
     const hosts = offer.hosts.filter(isHad);
     const withoutRemotes = lacks.flatMap(({ kind, name }) => (kind === "repository" ? [name] : []));
@@ -207,7 +213,7 @@ export class Claimer {
     const { host } = claimed.run;
     const task = claimed.taskId;
     try {
-      const folder = await folderOf(claimed);
+      const folder = await folderOf(withPlainRemote(claimed));
       let engine: Engine;
       try {
         engine = await open(host, folder.directory);
@@ -288,6 +294,12 @@ export class Claimer {
       log.error("claims could not be extended; it is tried again", { error: messageOf(thrown) });
     }
   }
+}
+
+/** Earlier versions stored the address of a repository with the token that was in it. */
+function withPlainRemote(claimed: ClaimedRun): ClaimedRun {
+  const { run } = claimed;
+  return run.remote === null ? claimed : { ...claimed, run: { ...run, remote: withoutCredentials(run.remote) } };
 }
 
 /** Ends a claimed run that was not begun. */

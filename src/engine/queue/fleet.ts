@@ -3,6 +3,7 @@
  * reads.
  */
 import { awaitsRunner, type Task } from "../../model/task.ts";
+import { withoutCredentials } from "../../model/text/without-credentials.ts";
 import type { WaitingRun } from "../../store/queue/run-queue.ts";
 import type { SeenRunner } from "../../store/runners/records.ts";
 import type { Instance, Store } from "../../store/store.ts";
@@ -30,7 +31,8 @@ export async function readFleet({ store, isAlive }: FleetContext): Promise<Fleet
   const living = new Set(instances.filter((each) => isAlive(each)).map(({ id }) => id));
   return runners.map((runner) => {
     const isGone = runner.state !== "ended" && !living.has(runner.id);
-    return isGone ? { ...runner, state: "gone" } : runner;
+    const lacks = runner.lacks.map(({ kind, name, reason }) => ({ kind, name: shown(name), reason: shown(reason) }));
+    return { ...runner, lacks, state: isGone ? "gone" : runner.state };
   });
 }
 
@@ -51,9 +53,14 @@ export async function readQueuePlaces(
   const isLimited = runners.some(({ limits }) => Object.keys(limits).length > 0);
   const atWork = isLimited ? await store.queue.atWork() : [];
   return new Map(
-    waiting.map((run) => [
-      run.taskId,
-      { ...run, waitsFor: folderReason(run, living) ?? waitReason(run, runners, atWork) },
-    ]),
+    waiting.map((stored) => {
+      const run = { ...stored, remote: shown(stored.remote), trouble: shown(stored.trouble) };
+      return [run.taskId, { ...run, waitsFor: folderReason(run, living) ?? waitReason(run, runners, atWork) }];
+    }),
   );
+}
+
+/** Earlier versions stored addresses of repositories with the token that was in them. */
+function shown<T extends string | null>(text: T): T {
+  return (text === null ? null : withoutCredentials(text)) as T;
 }

@@ -6,6 +6,7 @@
 import { realpathSync } from "node:fs";
 import { relative } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
+import { withoutCredentials } from "../../model/text/without-credentials.ts";
 import { type Checkout, type GitLocation, git, tryGit } from "../git/git.ts";
 import { INDEX_LIMIT, uncommittedEntries } from "../git/index-copy.ts";
 import { inspectRepo, type Repo } from "../git/repo.ts";
@@ -48,9 +49,10 @@ async function found(directory: string): Promise<FolderSource | { problem: strin
   let problem = "its commit is not in any branch of a remote; push it";
   for (const { name, url } of remotes) {
     if (!(await hasCommit(place, name, commit))) continue;
-    const remote = await expanded(place, url);
-    const refused = remoteProblem(remote);
-    if (refused === null) return { remote, commit, path: relative(realpathSync(repo.root), realpathSync(directory)) };
+    const address = await completed(place, url);
+    const refused = remoteProblem(address);
+    const path = relative(realpathSync(repo.root), realpathSync(directory));
+    if (refused === null) return { remote: withoutCredentials(address), commit, path };
     problem = `the address of its remote ${name} ${refused}`;
   }
   return { problem };
@@ -66,8 +68,13 @@ export async function remotesOf({ place }: Pick<Repo, "place">): Promise<{ name:
   return all.toSorted((one, other) => Number(other.name === "origin") - Number(one.name === "origin"));
 }
 
-/** As the person's own config completes it (`url.….insteadOf`). */
+/** The address that other machines are told: complete, and without a token, which their own config has to supply. */
 export async function expanded(place: GitLocation, url: string): Promise<string> {
+  return withoutCredentials(await completed(place, url));
+}
+
+/** As the person's own config completes it (`url.….insteadOf`), which may add a token. */
+async function completed(place: GitLocation, url: string): Promise<string> {
   const answer = await tryGit(place, ["ls-remote", "--get-url", "--", url]);
   return answer.code === 0 ? answer.stdout.toString("utf8").replace(/\n$/, "") : url;
 }

@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
+import { withoutCredentials } from "../../model/text/without-credentials.ts";
 import { repoFolders } from "../folder-names.ts";
 import { type GitLocation, git, gitFailure, tryGit } from "../git/git.ts";
 import { runGit } from "../git/git-process.ts";
@@ -52,10 +53,11 @@ export function mirrorFolder(cache: string, remote: string): string {
 }
 
 /** The repository of that address, with that commit. Fetches only if the commit is not there. */
-export async function fetchedMirror(request: MirrorRequest): Promise<Mirror> {
-  const { cache, remote, commit } = request;
-  const problem = remoteProblem(remote);
+export async function fetchedMirror(given: MirrorRequest): Promise<Mirror> {
+  const problem = remoteProblem(given.remote);
   if (problem !== null) throw new AsyncAgentsError("repo_invalid", `The address of the repository ${problem}.`);
+  const request = { ...given, remote: withoutCredentials(given.remote) };
+  const { cache, remote, commit } = request;
   if (!/^[0-9a-f]{40,64}$/.test(commit)) throw new AsyncAgentsError("repo_invalid", `"${commit}" is not a commit.`);
   const folder = mirrorFolder(cache, remote);
   const [name = "repo"] = repoFolders([remoteName(remote)]);
@@ -117,7 +119,7 @@ function networkOptions({ report, signal, timeLimit = FETCH_TIME_LIMIT }: Mirror
     report &&
     ((text: string) =>
       report(
-        text
+        withoutCredentials(text)
           .trim()
           .split(/[\r\n]+/)
           .at(-1) ?? "",
@@ -126,7 +128,9 @@ function networkOptions({ report, signal, timeLimit = FETCH_TIME_LIMIT }: Mirror
 }
 
 /** Another machine may have the key, the network or the disk that this one lacks. */
-function unavailable(remote: string, said: string): AsyncAgentsError {
+function unavailable(remote: string, answer: string): AsyncAgentsError {
+  // This person's config may have added a token to the address.
+  const said = withoutCredentials(answer);
   const lines = said.split(/[\r\n]+/).filter((line) => /^(fatal|error|ssh|git|Host key|.*denied)/i.test(line.trim()));
   const why = (lines.length > 0 ? lines : [said]).join(" ").trim().slice(-500);
   const message = `${remote} could not be fetched: ${why}${/[.!]$/.test(why) ? "" : "."} ${adviceOn(said)}`;

@@ -11,6 +11,8 @@ const SCHEME = /^([a-z][a-z0-9+.-]*):\/\/([^/]*)(\/.*)?$/i;
 const SHORT_SSH = /^(?:\w[\w.+-]*@)?(?:\w[\w.-]*|\[[\w.:-]+\]):(?!:)(.+)$/;
 /** Git decodes `%24`, and what ssh is configured to start for a host may get it through a shell. */
 const SSH_AUTHORITY = /^(?:\w[\w.-]*@)?(?:[a-z0-9][a-z0-9.-]*|\[[a-z0-9.:-]+\])(?::\d*)?$/i;
+/** What git's parts read differently, or decode. */
+const UNUSUAL = /[\s%?#\\]/;
 const ALLOWED = new Set(["https", "ssh", "file"]);
 
 /** Why an address cannot be used, as the end of a sentence; null if it can. */
@@ -34,7 +36,10 @@ function schemeProblem(scheme: string, authority: string, path: string): string 
   const user = authority.slice(0, Math.max(0, authority.length - host.length - 1));
   if (host === "" || host.startsWith("-") || user.startsWith("-")) return "names no host";
   if (scheme === "ssh" && !SSH_AUTHORITY.test(authority)) return "names a host or a user with unusual characters";
-  if (user.includes(":")) return "contains a password, which others could read. Use a credential helper or ssh";
+  const isOdd = scheme === "https" && (UNUSUAL.test(host) || /\s/.test(user));
+  if (isOdd) return "names a host or a user with unusual characters";
+  if (scheme === "https" && /[?#]/.test(user + path)) return 'has a part after "?" or "#", which others could read';
+  if (/:|%3a/i.test(user)) return "contains a password, which others could read. Use a credential helper or ssh";
   return null;
 }
 
