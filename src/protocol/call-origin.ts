@@ -49,8 +49,9 @@ export function holdsRole({ token }: CallOrigin, needed: Role | null): boolean {
   return token === undefined || (needed !== null && includesRole(token.role, needed));
 }
 
-/** As the audit log names the caller. */
+/** As the audit log and processes that are asked name the caller. Without a token it is not the user who calls. */
 export function callerName(origin: CallOrigin): string {
+  if (origin.isTokenless) return "without a token";
   const name = origin.token?.name;
   if (isPerson(origin)) return name ?? "local user";
   return name === undefined ? "agent" : agentOf(name);

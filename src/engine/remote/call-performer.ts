@@ -6,13 +6,14 @@ import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { Clock } from "../../process/clock.ts";
 import { pause, settlesWithin } from "../../process/deadline.ts";
 import type { Log } from "../../process/log.ts";
+import { hasPlace } from "../../store/calls/fair-share.ts";
 import type { RemoteCall } from "../../store/calls/records.ts";
 import type { Store } from "../../store/store.ts";
 import { errorText, outputText } from "./call-answer.ts";
 import { type Paced, paced } from "./paced.ts";
 
 /** How many calls are performed at once; others wait, and their callers may withdraw them. */
-const AT_ONCE = 50;
+const AT_ONCE = { most: 50, each: 5 };
 /** The shortest time between two looks for calls: every change of the store, by any process, causes one. */
 const LOOK_MS = 20;
 /** A claim that was answered later than this counts only if its caller still waits. */
@@ -34,7 +35,8 @@ interface CallPerformerContext extends Clock {
 export class CallPerformer {
   readonly #context: CallPerformerContext;
   readonly #look: Paced;
-  readonly #performing = new Map<string, Promise<void>>();
+  /** By the ids of the calls. */
+  readonly #performing = new Map<string, { madeBy: string; done: Promise<void> }>();
   #stopListening: (() => void) | null = null;
 
   constructor(context: CallPerformerContext) {
@@ -52,24 +54,31 @@ export class CallPerformer {
     this.#stopListening?.();
     this.#stopListening = null;
     this.#look.stop();
-    const last = Promise.allSettled(this.#performing.values());
+    const last = Promise.allSettled([...this.#performing.values()].map(({ done }) => done));
     await settlesWithin(last, { timeout: LAST_ANSWERS_MS, clock: this.#context });
+  }
+
+  /** Whose calls are being performed, one entry for each call. */
+  get #callers(): string[] {
+    return [...this.#performing.values()].map(({ madeBy }) => madeBy);
   }
 
   async #claimAll(): Promise<void> {
     const { store, log, instances, now } = this.#context;
     const own = instances();
-    if (own.length === 0 || this.#performing.size >= AT_ONCE) return;
+    if (own.length === 0) return;
     try {
-      for (const call of await store.calls.waitingFor(own, now())) {
-        if (this.#stopListening === null || this.#performing.size >= AT_ONCE) return;
-        if (this.#performing.has(call.id)) continue;
-        const done = () => {
-          const wasFull = this.#performing.size >= AT_ONCE;
-          this.#performing.delete(call.id);
+      const busy = [...new Set(this.#callers)].filter((caller) => !hasPlace(this.#callers, caller, AT_ONCE));
+      for (const call of await store.calls.waitingFor(own, now(), busy)) {
+        if (this.#stopListening === null) return;
+        const { id, madeBy } = call;
+        if (this.#performing.has(id) || !hasPlace(this.#callers, madeBy, AT_ONCE)) continue;
+        const ended = () => {
+          const wasFull = this.#performing.size >= AT_ONCE.most;
+          this.#performing.delete(id);
           if (wasFull) this.#look.soon();
         };
-        this.#performing.set(call.id, this.#perform(call).finally(done));
+        this.#performing.set(id, { madeBy, done: this.#perform(call).finally(ended) });
       }
     } catch (thrown) {
       // The next change looks again; until then the caller waits, or withdraws the call.

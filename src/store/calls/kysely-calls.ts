@@ -7,10 +7,11 @@ import { preparedQuery } from "../compiled-query.ts";
 import type { Dialect } from "../database.ts";
 import { databaseTime } from "../database-time.ts";
 import type { RowOf, Schema } from "../schema.ts";
+import { hasPlace } from "./fair-share.ts";
 import type { RemoteCall, RemoteCallProgress, RemoteCallRecords, RemoteCallState } from "./records.ts";
 
 /** How many calls may wait for one instance. */
-const MAX_OPEN = 200;
+const OPEN = { most: 200, each: 10 };
 /** How many an instance sees at once. */
 const PAGE = 50;
 
@@ -33,9 +34,10 @@ export function kyselyRemoteCalls({
       hurry();
       return isStored;
     },
-    async waitingFor(instances, now) {
+    async waitingFor(instances, now, without = []) {
       if (instances.length === 0) return [];
-      return (await read((kysely) => selectWaiting(kysely, instances, databaseTime(dialect, now)))).map(callOf);
+      const time = databaseTime(dialect, now);
+      return (await read((kysely) => selectWaiting(kysely, { instances, without, time }))).map(callOf);
     },
     claim: (id, now) => write((kysely) => claimCall(kysely, id, databaseTime(dialect, now))),
     async answer(id, answer) {
@@ -60,12 +62,12 @@ async function insertCall(
   await kysely.deleteFrom("remote_calls").where("expires_at", "<=", time).execute();
   const open = await kysely
     .selectFrom("remote_calls")
-    .select("id")
+    .select("made_by")
     .where("to_instance", "=", to)
     .where("state", "=", "asked")
-    .limit(MAX_OPEN)
     .execute();
-  if (open.length >= MAX_OPEN) return false;
+  const taken = open.map(({ made_by }) => made_by);
+  if (!hasPlace(taken, madeBy, OPEN)) return false;
   await kysely
     .insertInto("remote_calls")
     .values({
@@ -83,13 +85,18 @@ async function insertCall(
   return true;
 }
 
-function selectWaiting(kysely: Kysely<Schema>, instances: readonly string[], time: RawBuilder<number>) {
+function selectWaiting(
+  kysely: Kysely<Schema>,
+  { instances, without, time }: { instances: readonly string[]; without: readonly string[]; time: RawBuilder<number> },
+) {
   return kysely
     .selectFrom("remote_calls")
     .select(["id", "to_instance", "operation", "input", "made_by"])
     .where("to_instance", "in", instances)
     .where("state", "=", "asked")
     .where("expires_at", ">", time)
+    .$if(without.length > 0, (query) => query.where("made_by", "not in", without))
+    .orderBy(sql`row_number() over (partition by made_by order by created_at, id)`)
     .orderBy("created_at")
     .orderBy("id")
     .limit(PAGE)

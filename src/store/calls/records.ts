@@ -13,7 +13,7 @@ export interface RemoteCall {
   operation: string;
   /** JSON. */
   input: string;
-  /** Who asked, for people who look it up. */
+  /** Who asked: callers take turns. Also for people who look it up. */
   madeBy: string;
 }
 
@@ -26,12 +26,16 @@ export interface RemoteCallProgress {
 
 export interface RemoteCallRecords {
   /**
-   * Stores a call that expires after `patience` ms, and removes expired ones. False if too many wait for that instance.
+   * Stores a call that expires after `patience` ms, and removes expired ones. False if too many wait for that instance,
+   * and not only few of this caller.
    * `now` is the caller's clock; a store that serves several machines uses its own.
    */
   ask(call: RemoteCall, times: { now: number; patience: number }): Promise<boolean>;
-  /** The calls that wait for one of these instances, oldest first; at most 50. */
-  waitingFor(instances: readonly string[], now: number): Promise<RemoteCall[]>;
+  /**
+   * The calls that wait for one of these instances: of each caller the oldest, then the next; at most 50. Leaves out
+   * those of some callers.
+   */
+  waitingFor(instances: readonly string[], now: number, without?: readonly string[]): Promise<RemoteCall[]>;
   /** True for one caller only, and never for a call that was removed or has expired. */
   claim(id: string, now: number): Promise<boolean>;
   /** Answers a claimed call, once. False if nobody waits for the answer any more. */

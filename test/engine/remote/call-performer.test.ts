@@ -14,7 +14,7 @@ interface Bed {
   store: Store;
   /** The operations that were begun. */
   begun: string[];
-  ask(operation: string): Promise<unknown>;
+  ask(operation: string, madeBy?: string): Promise<unknown>;
 }
 
 /** Operations never end. `claim` replaces that of the store. */
@@ -39,9 +39,9 @@ async function performing(claim: (id: string, real: () => Promise<boolean>) => P
     await store.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  const ask = (operation: string) =>
+  const ask = (operation: string, madeBy = "test") =>
     store.calls.ask(
-      { id: operation, to: "here", operation, input: "{}", madeBy: "test" },
+      { id: operation, to: "here", operation, input: "{}", madeBy },
       { now: Date.now(), patience: 60_000 },
     );
   return { store, begun, ask };
@@ -89,4 +89,16 @@ test("a call that waits for room begins as soon as there is some, whatever made 
   refused.resolve(false);
   await until(() => bed.begun.includes("call-50"));
   expect(bed.begun).toHaveLength(50);
+});
+
+test("one who asks for more than is performed at once does not keep others waiting", async () => {
+  const bed = await performing((_id, real) => real());
+  for (let number = 0; number < 60; number++) await bed.ask(`read-${number}`, "reader");
+  await until(() => bed.begun.length === 50);
+  for (let number = 0; number < 6; number++) await bed.ask(`answer-${number}`, "answerer");
+  const answers = () => bed.begun.filter((operation) => operation.startsWith("answer"));
+  await until(() => answers().length === 5);
+  await bed.ask("another's", "another");
+  await until(() => bed.begun.includes("another's"));
+  expect([answers().length, bed.begun.length]).toEqual([5, 56]);
 });

@@ -10,11 +10,11 @@ const PATIENCE = 60_000;
 const SHORT = 1;
 
 export function remoteCallSuite({ fresh, handles }: StoreBed): void {
-  const callOf = (id: string, to = "i1"): RemoteCall => {
-    return { id, to, operation: "answer", input: '{"a":1}', madeBy: "person, depth 0" };
+  const callOf = (id: string, to = "i1", madeBy = "person, depth 0"): RemoteCall => {
+    return { id, to, operation: "answer", input: '{"a":1}', madeBy };
   };
-  const ask = ({ calls }: Store, id: string, to?: string, patience = PATIENCE) =>
-    calls.ask(callOf(id, to), { now: Date.now(), patience });
+  const ask = ({ calls }: Store, id: string, to?: string, patience = PATIENCE, madeBy?: string) =>
+    calls.ask(callOf(id, to, madeBy), { now: Date.now(), patience });
   const waiting = async ({ calls }: Store, ...instances: string[]) =>
     (await calls.waitingFor(instances, Date.now())).map(({ id }) => id);
 
@@ -88,6 +88,31 @@ export function remoteCallSuite({ fresh, handles }: StoreBed): void {
     expect(await waiting(store, "i1")).toHaveLength(50);
     await store.calls.claim("c7", Date.now());
     expect(await ask(store, "fits")).toBe(true);
+  });
+
+  test("above that each caller may have ten, so that one who asks for much keeps nobody else from asking", async () => {
+    const store = await fresh();
+    for (let count = 0; count < 200; count++) await ask(store, `c${count}`, "i1", PATIENCE, "reader");
+    for (let count = 0; count < 10; count++) {
+      expect(await ask(store, `answer ${count}`, "i1", PATIENCE, "answerer")).toBe(true);
+    }
+    expect(await ask(store, "answer 10", "i1", PATIENCE, "answerer")).toBe(false);
+    expect(await ask(store, "c200", "i1", PATIENCE, "reader")).toBe(false);
+    expect(await ask(store, "first", "i1", PATIENCE, "another")).toBe(true);
+  });
+
+  test("callers take turns: who asks first for much does not come first with all of it", async () => {
+    const store = await fresh();
+    for (let count = 10; count < 70; count++) await ask(store, `c${count}`, "i1", PATIENCE, "reader");
+    await Bun.sleep(2);
+    await ask(store, "a1", "i1", PATIENCE, "answerer");
+    await Bun.sleep(2);
+    await ask(store, "a2", "i1", PATIENCE, "answerer");
+    const seen = await waiting(store, "i1");
+    const first = seen.slice(0, 5).map((id) => id.slice(0, 1));
+    expect([seen.length, first.join("")]).toEqual([50, "cacac"]);
+    const others = await store.calls.waitingFor(["i1"], Date.now(), ["reader", "nobody"]);
+    expect(others.map(({ id }) => id)).toEqual(["a1", "a2"]);
   });
 
   test("both sides hear of a call and of its answer", async () => {
