@@ -169,7 +169,7 @@ export class Runner {
     return this.#supervisor.recover();
   }
 
-  /** Closes the engines of a directory that is about to be removed, whatever runs there. */
+  /** Closes the engines of a directory that is about to be removed, and of its subfolders, whatever runs there. */
   async release(directory: string): Promise<void> {
     const real = folderProblem(directory, statSync) === null ? realpathSync(directory) : directory;
     await Promise.allSettled([...this.#opening].flatMap(([key, opening]) => (isIn(key, real) ? [opening] : [])));
@@ -273,7 +273,7 @@ function keyOf(host: string, directory: string): string {
 }
 
 function isIn(key: string, directory: string): boolean {
-  return key.slice(key.indexOf(":") + 1) === directory;
+  return `${key.slice(key.indexOf(":") + 1)}/`.startsWith(`${directory}/`);
 }
 
 /** Checked first: a host that is opened without a folder fails later, with a less helpful error. */

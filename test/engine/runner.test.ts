@@ -255,6 +255,16 @@ describe("ends", () => {
     expect(runner.engines()).toEqual([other]);
   });
 
+  test("a released directory loses what is open in its subfolders too, and its neighbours with a longer name stay", async () => {
+    const bed = await newBed();
+    const runner = bed.runner();
+    for (const name of ["clone", "clone/web", "clone/web/deep"]) await runner.open("scripted", bed.directory(name));
+    const others = [bed.folder, bed.directory("clone-2")];
+    for (const each of others) await runner.open("scripted", each);
+    await runner.release(bed.directory("clone"));
+    expect(runner.engines().map(({ instance }) => instance.directory)).toEqual(others);
+  });
+
   test("a released directory loses its host too, although the store fails meanwhile", async () => {
     const bed = await newBed();
     const hosts = scriptedHosts();
