@@ -50,7 +50,9 @@ export class DailyTidy {
     try {
       const live = await allTasks(store, { status: ["running", "resumed"] });
       const isInUse = (path: string) => live.some(({ directory }) => `${directory}/`.startsWith(`${path}/`));
-      const removed = await tidyTaskWorktrees({ worktrees, now: now(), isInUse, release });
+      const onFailure = (path: string, thrown: unknown) =>
+        log.error("the worktree of a task could not be removed", { path, error: messageOf(thrown) });
+      const removed = await tidyTaskWorktrees({ worktrees, now: now(), isInUse, release, onFailure });
       if (removed.length > 0) log.info("worktrees of tasks were removed: all of their work is merged", { removed });
     } catch (thrown) {
       log.error("worktrees could not be tidied up; the next try is in a day", { error: messageOf(thrown) });

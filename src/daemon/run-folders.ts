@@ -120,7 +120,9 @@ export class RunFolders {
         return task !== null && isLive(task.status);
       };
       const now = systemClock.now();
-      await tidyClones({ base: this.#base, now, isInUse, release }).then(
+      const onFailure = (path: string, thrown: unknown) =>
+        log.error("a clone could not be removed", { path, error: messageOf(thrown) });
+      await tidyClones({ base: this.#base, now, isInUse, release, onFailure }).then(
         (removed) => removed.length > 0 && log.info("clones were removed that nobody needs", { removed }),
         (thrown: unknown) => log.error("clones could not be tidied up", { error: messageOf(thrown) }),
       );

@@ -46,21 +46,32 @@ export async function removeWorktrees(request: RemoveRequest): Promise<Discarded
   return removed;
 }
 
+/** Told of each worktree that could not be removed; the others are removed all the same. */
+export type OnFailure = (path: string, thrown: unknown) => void;
+
 /**
  * Clears what crashes and people left in a base folder: incomplete worktrees, interrupted removals, and marks of
  * deleted folders. A branch with unmerged work stays, with its mark; so does anything that exists nowhere else.
  */
-export async function pruneWorktrees(base: string): Promise<Discarded[]> {
+export async function pruneWorktrees(base: string, onFailure: OnFailure = () => {}): Promise<Discarded[]> {
   pruneStandIns();
   const cleared: Discarded[] = [];
   for (const marked of marksIn(base)) {
-    const condition = conditionOf(marked);
-    const isLeft = condition === "unfinished" || condition === "removing";
-    const isGone =
-      condition === "missing" && (await lossOf(marked, adminFolderOf(marked.mark.gitDir, marked.path))) === null;
-    if ((isLeft || isGone) && (await isBranchSafe(marked))) cleared.push(await discard(marked));
+    try {
+      if (await isLeftover(marked)) cleared.push(await discard(marked));
+    } catch (thrown) {
+      onFailure(marked.path, thrown);
+    }
   }
   return cleared;
+}
+
+async function isLeftover(marked: Marked): Promise<boolean> {
+  const condition = conditionOf(marked);
+  const isLeft = condition === "unfinished" || condition === "removing";
+  const isGone =
+    condition === "missing" && (await lossOf(marked, adminFolderOf(marked.mark.gitDir, marked.path))) === null;
+  return (isLeft || isGone) && (await isBranchSafe(marked));
 }
 
 type Leave = Pick<RemoveRequest, "force" | "keepBranch">;

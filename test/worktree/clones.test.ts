@@ -15,7 +15,8 @@ import { folderSource } from "../../src/worktree/clones/folder-source.ts";
 import { remoteProblem } from "../../src/worktree/clones/remote.ts";
 import { type CloneRequest, makeTaskClone } from "../../src/worktree/clones/task-clone.ts";
 import { tidyClones } from "../../src/worktree/clones/tidy.ts";
-import { commit, contentsOf, gitBed, refusal, sh, write } from "./git-bed.ts";
+import { marksIn } from "../../src/worktree/mark.ts";
+import { commit, contentsOf, gitBed, lockBranch, refusal, sh, write } from "./git-bed.ts";
 
 const bed = gitBed();
 
@@ -371,6 +372,24 @@ describe("clones that nobody needs", () => {
     expect(await tidy(Date.now() + 2 * 3_600_000)).toHaveLength(2);
     expect(await tidy(Date.now() + 2 * 3_600_000)).toEqual([]);
   }, 60_000);
+
+  test("one that cannot be removed is reported, and does not keep the others", async () => {
+    const { remote, commit: tip } = published();
+    const base = join(bed.folder(), "clones");
+    for (const id of ["a", "b", "c"]) await makeTaskClone(request(base, { remote, commit: tip, id }));
+    const places = marksIn(join(base, "tasks")).toSorted((one, other) =>
+      other.mark.createdAt.localeCompare(one.mark.createdAt),
+    );
+    // It is looked at first.
+    const [newest, ...others] = places;
+    if (newest) lockBranch(newest.mark);
+    const failures: string[] = [];
+    const now = Date.now() + 8 * DAY;
+    const onFailure = (path: string) => void failures.push(path);
+    const removed = await tidyClones({ base, now, isInUse: async () => false, onFailure });
+    expect(removed).toEqual(others.map(({ path }) => path));
+    expect(failures).toEqual([newest?.path ?? ""]);
+  });
 
   test("the newest 20 unused repositories stay for a month", async () => {
     const base = join(bed.folder(), "clones");

@@ -76,6 +76,13 @@ export function placeOf(repo: string): GitLocation {
   return { cwd: repo, gitDir, commonDir: gitDir, workTree: repo };
 }
 
+/** What a git that was killed leaves: nobody can change or delete that branch. */
+export function lockBranch({ gitDir, branch }: { gitDir: string; branch: string }): void {
+  const lock = join(gitDir, "refs", "heads", `${branch}.lock`);
+  mkdirSync(dirname(lock), { recursive: true });
+  writeFileSync(lock, "");
+}
+
 /** Git as a person runs it. */
 export function sh(cwd: string, ...args: string[]): string {
   return execFileSync("git", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).trim();

@@ -14,6 +14,7 @@ import { pruneStandIns } from "../git/stand-in.ts";
 import { lossOf } from "../losses.ts";
 import { type Marked, marksIn } from "../mark.ts";
 import { ownedAt, repoPlace } from "../owned.ts";
+import type { OnFailure } from "../remove.ts";
 import { withRepositoryLock } from "../repository-lock.ts";
 import { headOf } from "../worktree-state.ts";
 import { mirrorsFolder, tasksFolder } from "./task-clone.ts";
@@ -34,6 +35,7 @@ interface TidyRequest {
   isInUse(id: string): Promise<boolean>;
   /** Called before a folder is removed. */
   release?(directory: string): Promise<void>;
+  onFailure?: OnFailure;
 }
 
 /** Returns what was removed, by path. */
@@ -49,11 +51,15 @@ export async function tidyClones(request: TidyRequest): Promise<string[]> {
     const condition = conditionOf(each);
     const isDue = condition === "unfinished" || (age > YOUNG_MS && (index >= NEWEST || age > OLD_MS));
     if (!isDue || (await request.isInUse(each.mark.attemptId)) || !(await isDisposable(each))) continue;
-    await request.release?.(each.path);
-    await discard(each);
-    removed.push(each.path);
+    try {
+      await request.release?.(each.path);
+      await discard(each);
+      removed.push(each.path);
+    } catch (thrown) {
+      request.onFailure?.(each.path, thrown);
+    }
   }
-  return [...removed, ...(await tidyMirrors(base, now))];
+  return [...removed, ...(await tidyMirrors(request, base))];
 }
 
 const madeAt = ({ mark }: Marked) => Date.parse(mark.createdAt);
@@ -82,7 +88,7 @@ async function isDisposable(marked: Marked): Promise<boolean> {
   }
 }
 
-async function tidyMirrors(base: string, now: number): Promise<string[]> {
+async function tidyMirrors({ now, onFailure }: TidyRequest, base: string): Promise<string[]> {
   const cache = mirrorsFolder(base);
   const used = marksIn(tasksFolder(base)).map(({ mark }) => mark.gitDir);
   const mirrors = (existsSync(cache) ? readdirSync(cache) : [])
@@ -94,8 +100,12 @@ async function tidyMirrors(base: string, now: number): Promise<string[]> {
     const isDue = age > YOUNG_MS && (index >= NEWEST_MIRRORS || age > OLD_MIRROR_MS);
     if (!isDue || used.some((gitDir) => gitDir.startsWith(`${folder}/`))) continue;
     // Its lock file goes with it: whoever waits for it begins anew.
-    await withRepositoryLock(folder, async () => rmSync(folder, { recursive: true, force: true }));
-    removed.push(folder);
+    try {
+      await withRepositoryLock(folder, async () => rmSync(folder, { recursive: true, force: true }));
+      removed.push(folder);
+    } catch (thrown) {
+      onFailure?.(folder, thrown);
+    }
   }
   return removed;
 }

@@ -9,7 +9,7 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import { inspectRepo } from "../git/repo.ts";
 import { type MayUse, makeWorktrees } from "../make.ts";
 import { type Marked, markedAt, marksIn } from "../mark.ts";
-import { checkRemoval, pruneWorktrees, removeWorktrees } from "../remove.ts";
+import { checkRemoval, type OnFailure, pruneWorktrees, removeWorktrees } from "../remove.ts";
 import { surprisesOf } from "../surprises.ts";
 
 /** How many there may be at once. */
@@ -105,10 +105,12 @@ export async function tidyTaskWorktrees(request: {
   isInUse(path: string): boolean;
   /** Closes what is open in a folder that is about to be removed. */
   release(path: string): Promise<void>;
+  onFailure: OnFailure;
 }): Promise<string[]> {
   const base = taskWorktreesIn(request.worktrees);
   if (!existsSync(base)) return [];
-  const removed = (await pruneWorktrees(base)).map(({ path }) => path);
+  const { onFailure } = request;
+  const removed = (await pruneWorktrees(base, onFailure)).map(({ path }) => path);
   for (const { path, mark } of marksIn(base)) {
     if (request.now - Date.parse(mark.createdAt) < YOUNG_MS || request.isInUse(path)) continue;
     const { attemptId } = mark;
@@ -118,9 +120,12 @@ export async function tidyTaskWorktrees(request: {
       () => false,
     );
     if (!mayGo) continue;
-    await request.release(path);
-    const gone = await removeWorktrees({ base, attemptId }).catch(() => []);
-    removed.push(...gone.map((each) => each.path));
+    try {
+      await request.release(path);
+      removed.push(...(await removeWorktrees({ base, attemptId })).map((each) => each.path));
+    } catch (thrown) {
+      onFailure(path, thrown);
+    }
   }
   return removed;
 }

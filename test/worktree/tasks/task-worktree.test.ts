@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { changesText } from "../../../src/model/text/task-changes.ts";
+import { marksIn } from "../../../src/worktree/mark.ts";
 import { taskChanges } from "../../../src/worktree/tasks/task-changes.ts";
 import {
   dropTaskWorktree,
@@ -12,7 +13,7 @@ import {
 } from "../../../src/worktree/tasks/task-worktree.ts";
 import { makeRepo } from "../../cli/cli-bed.ts";
 import { temporaryFolders } from "../../store/temporary-folder.ts";
-import { sh } from "../git-bed.ts";
+import { lockBranch, sh } from "../git-bed.ts";
 
 const temporaryFolder = temporaryFolders();
 const DAY = 86_400_000;
@@ -27,9 +28,16 @@ function place() {
   const worktrees = join(folder, "worktrees");
   const make = (id: string, directory = repo) =>
     makeTaskWorktree({ worktrees, id, name: "Fix the cart", directory, mayUse: async () => {} });
+  const failures: string[] = [];
   const tidy = (now = Date.now() + 2 * DAY, used: string[] = []) =>
-    tidyTaskWorktrees({ worktrees, now, isInUse: (path) => used.includes(path), release: async () => {} });
-  return { folder, repo, worktrees, make, tidy };
+    tidyTaskWorktrees({
+      worktrees,
+      now,
+      isInUse: (path) => used.includes(path),
+      release: async () => {},
+      onFailure: (path) => void failures.push(path),
+    });
+  return { folder, repo, worktrees, make, tidy, failures };
 }
 
 describe("making one", () => {
@@ -153,5 +161,17 @@ describe("tidying", () => {
     expect(names.filter((name) => existsSync(path(name)))).toEqual(["committed", "dirty", "live"]);
     expect(taskWorktreeAt(worktrees, path("committed"))).not.toBeNull();
     expect(readFileSync(join(path("dirty"), "readme.txt"), "utf8")).toBe("only here\n");
+  });
+
+  test("reports what cannot be removed, whether somebody deleted its folder or not, and goes on with the others", async () => {
+    const { worktrees, make, tidy, failures } = place();
+    const names = ["deleted", "locked", "free"];
+    const all = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await make(name)] as const)));
+    const path = (name: string) => all[name]?.directory ?? "";
+    for (const { path: each, mark } of marksIn(join(worktrees, "tasks"))) if (each !== path("free")) lockBranch(mark);
+    rmSync(path("deleted"), { recursive: true });
+    expect(await tidy()).toEqual([path("free")]);
+    expect(existsSync(path("free"))).toBe(false);
+    expect(new Set(failures)).toEqual(new Set([path("deleted"), path("locked")]));
   });
 });
