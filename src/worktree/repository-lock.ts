@@ -2,8 +2,8 @@
  * Lets one process at a time work on a repository: fast-forwarding a checkout takes git several steps, and two at once
  * would leave it with bogus changes. The lock is a file in git's folder; one whose process died does not count.
  */
-import { linkSync, lstatSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { linkSync, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { KeyedQueue } from "../process/keyed-queue.ts";
@@ -15,15 +15,30 @@ const PAUSE = 30;
 
 const queue = new KeyedQueue();
 
-/** Runs `use` while no other call for the repository runs, in this or another process. */
-export function withRepositoryLock<T>(gitDir: string, use: () => Promise<T>, patience = PATIENCE): Promise<T> {
-  return queue.run(gitDir, () => locked(gitDir, use, patience));
+interface LockOptions {
+  /** How long to wait for others. */
+  patience?: number;
+  /** Makes the folder if there is none: whoever had the lock before may have removed it. */
+  makesFolder?: boolean;
 }
 
-async function locked<T>(gitDir: string, use: () => Promise<T>, patience: number): Promise<T> {
+/** Runs `use` while no other call for the repository runs, in this or another process. `use` may remove the folder. */
+export function withRepositoryLock<T>(
+  gitDir: string,
+  use: () => Promise<T>,
+  { patience = PATIENCE, makesFolder = false }: LockOptions = {},
+): Promise<T> {
+  return queue.run(gitDir, () => locked(gitDir, use, { patience, makesFolder }));
+}
+
+async function locked<T>(
+  gitDir: string,
+  use: () => Promise<T>,
+  { patience, makesFolder }: Required<LockOptions>,
+): Promise<T> {
   const file = join(gitDir, "asyncagents.lock");
   const end = performance.now() + patience;
-  while (!tryLock(file)) {
+  while (!tryLock(file, makesFolder)) {
     if (performance.now() > end) {
       const message = `Another process is changing ${gitDir}. Try again; if there is none, delete ${file}.`;
       throw new AsyncAgentsError("worktree_busy", message);
@@ -33,19 +48,24 @@ async function locked<T>(gitDir: string, use: () => Promise<T>, patience: number
   try {
     return await use();
   } finally {
-    rmSync(file, { force: true });
+    // If the folder was removed, another process may have made it anew, and have the lock.
+    if (makerIn(contentOf(file) ?? "")?.token === ownMaker().token) rmSync(file, { force: true });
   }
 }
 
-function tryLock(file: string): boolean {
+function tryLock(file: string, makesFolder: boolean): boolean {
   const maker = ownMaker();
   const own = `${file}.${maker.token}`;
-  writeFileSync(own, JSON.stringify(maker));
   try {
+    if (makesFolder) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(own, JSON.stringify(maker));
     linkSync(own, file);
     return true;
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== "EEXIST") throw thrown;
+    const { code } = thrown as NodeJS.ErrnoException;
+    // Another process has just removed the folder.
+    if (code === "ENOENT" && makesFolder) return false;
+    if (code !== "EEXIST") throw thrown;
     breakStale(file);
     return false;
   } finally {

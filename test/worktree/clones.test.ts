@@ -12,13 +12,16 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { folderSource } from "../../src/worktree/clones/folder-source.ts";
+import { mirrorFolder } from "../../src/worktree/clones/mirror.ts";
 import { remoteProblem } from "../../src/worktree/clones/remote.ts";
 import { type CloneRequest, makeTaskClone } from "../../src/worktree/clones/task-clone.ts";
 import { tidyClones } from "../../src/worktree/clones/tidy.ts";
 import { marksIn } from "../../src/worktree/mark.ts";
+import { withRepositoryLock } from "../../src/worktree/repository-lock.ts";
 import { commit, contentsOf, gitBed, lockBranch, refusal, sh, write } from "./git-bed.ts";
 
 const bed = gitBed();
+const DAY = 86_400_000;
 
 /** A repository with a folder in it, whose remote is a bare repository beside it. */
 function published(): { repo: string; remote: string; commit: string } {
@@ -314,9 +317,50 @@ describe("the clone of a task", () => {
   });
 });
 
-describe("clones that nobody needs", () => {
-  const DAY = 86_400_000;
+/** A repository of the cache that nobody used for 40 days, and a commit that it does not have yet. */
+async function unusedMirror() {
+  const { repo, remote, commit: first } = published();
+  const base = join(bed.folder(), "clones");
+  const mirror = mirrorFolder(join(base, "repositories"), remote);
+  const { directory } = await makeTaskClone(request(base, { remote, commit: first }));
+  expect(await tidyClones({ base, now: Date.now() + 8 * DAY, isInUse: async () => false })).toEqual([directory]);
+  const used = new Date(Date.now() - 40 * DAY);
+  utimesSync(join(mirror, "remote"), used, used);
+  write(repo, "new.txt", "x");
+  const newer = commit(repo, "new");
+  sh(repo, "push", "--quiet", "origin", "main");
+  const tidy = () => tidyClones({ base, now: Date.now(), isInUse: async () => true });
+  return { base, mirror, tidy, wanted: request(base, { remote, commit: newer, id: "tsk_2-0" }) };
+}
 
+describe("an unused repository of the cache", () => {
+  test("stays if a task began to fetch it before the tidying", async () => {
+    const { mirror, tidy, wanted } = await unusedMirror();
+    const fetching = Promise.withResolvers<Promise<string[]>>();
+    const report = (line: string) => {
+      if (line.startsWith("fetching")) fetching.resolve(tidy());
+    };
+    const { directory } = await makeTaskClone({ ...wanted, report });
+    expect(await await fetching.promise).toEqual([]);
+    expect(existsSync(mirror)).toBe(true);
+    expect(existsSync(join(directory, "new.txt"))).toBe(true);
+  });
+
+  test("is fetched anew by a task that waited for it while it was removed", async () => {
+    const { mirror, wanted } = await unusedMirror();
+    const waiting = Promise.withResolvers<void>();
+    const removing = withRepositoryLock(mirror, async () => {
+      await waiting.promise;
+      rmSync(mirror, { recursive: true });
+    });
+    const making = makeTaskClone(wanted);
+    setImmediate(() => waiting.resolve());
+    await removing;
+    expect(existsSync(join((await making).directory, "new.txt"))).toBe(true);
+  });
+});
+
+describe("clones that nobody needs", () => {
   test("are removed after a week, but never with work that is nowhere else, nor while they are used", async () => {
     const { remote, commit: tip } = published();
     const base = join(bed.folder(), "clones");
@@ -402,5 +446,14 @@ describe("clones that nobody needs", () => {
     }
     const removed = await tidyClones({ base, now: Date.now(), isInUse: async () => false });
     expect(removed.map((path) => path.slice(path.lastIndexOf("/") + 1))).toEqual(["r20", "r21"]);
+    // What a fetch that failed has left.
+    rmSync(join(base, "repositories", "r1", "remote"));
+    const later = await tidyClones({ base, now: Date.now() + 20 * DAY, isInUse: async () => false });
+    expect(later).toEqual([]);
+    const month = new Date(Date.now() - 40 * DAY);
+    utimesSync(join(base, "repositories", "r1"), month, month);
+    expect(await tidyClones({ base, now: Date.now(), isInUse: async () => false })).toEqual([
+      join(base, "repositories", "r1"),
+    ]);
   });
 });

@@ -5,7 +5,7 @@
  * them, which we never read (git.ts).
  */
 import { createHash } from "node:crypto";
-import { appendFileSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
 import { withoutCredentials } from "../../model/text/without-credentials.ts";
@@ -18,7 +18,8 @@ import { remoteName, remoteProblem } from "./remote.ts";
 const FETCH_TIME_LIMIT = 15 * 60_000;
 /** Others fetch first. */
 const PATIENCE = 20 * 60_000;
-const READY = "remote";
+/** Present once the repository is complete; its time is that of the last use. */
+export const READY = "remote";
 
 /** Git may use the network here, and nowhere else; nobody is there who could type a password. */
 const NETWORK = {
@@ -62,7 +63,6 @@ export async function fetchedMirror(given: MirrorRequest): Promise<Mirror> {
   const folder = mirrorFolder(cache, remote);
   const [name = "repo"] = repoFolders([remoteName(remote)]);
   const gitDir = join(folder, `${name}.git`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const prepare = async () => {
     if (!existsSync(join(folder, READY))) await begin(gitDir, remote);
     const place = { cwd: gitDir, gitDir, commonDir: gitDir };
@@ -72,7 +72,7 @@ export async function fetchedMirror(given: MirrorRequest): Promise<Mirror> {
     utimesSync(join(folder, READY), new Date(), new Date());
     return { gitDir, branch };
   };
-  return withRepositoryLock(folder, prepare, PATIENCE);
+  return withRepositoryLock(folder, prepare, { patience: PATIENCE, makesFolder: true });
 }
 
 async function begin(gitDir: string, remote: string): Promise<void> {

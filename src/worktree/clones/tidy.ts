@@ -17,6 +17,7 @@ import { ownedAt, repoPlace } from "../owned.ts";
 import type { OnFailure } from "../remove.ts";
 import { withRepositoryLock } from "../repository-lock.ts";
 import { headOf } from "../worktree-state.ts";
+import { READY } from "./mirror.ts";
 import { mirrorsFolder, tasksFolder } from "./task-clone.ts";
 
 /** A folder goes when it is this old, or when there are this many newer ones; never in its first hour. */
@@ -90,19 +91,23 @@ async function isDisposable(marked: Marked): Promise<boolean> {
 
 async function tidyMirrors({ now, onFailure }: TidyRequest, base: string): Promise<string[]> {
   const cache = mirrorsFolder(base);
-  const used = marksIn(tasksFolder(base)).map(({ mark }) => mark.gitDir);
   const mirrors = (existsSync(cache) ? readdirSync(cache) : [])
     .map((name) => ({ folder: join(cache, name), usedAt: lastUse(join(cache, name)) }))
     .toSorted((one, other) => other.usedAt - one.usedAt);
   const removed: string[] = [];
   for (const [index, { folder, usedAt }] of mirrors.entries()) {
-    const age = now - usedAt;
-    const isDue = age > YOUNG_MS && (index >= NEWEST_MIRRORS || age > OLD_MIRROR_MS);
-    if (!isDue || used.some((gitDir) => gitDir.startsWith(`${folder}/`))) continue;
-    // Its lock file goes with it: whoever waits for it begins anew.
+    const isDue = (at: number) =>
+      now - at > YOUNG_MS &&
+      (index >= NEWEST_MIRRORS || now - at > OLD_MIRROR_MS) &&
+      !marksIn(tasksFolder(base)).some(({ mark }) => mark.gitDir.startsWith(`${folder}/`));
+    if (!isDue(usedAt)) continue;
     try {
-      await withRepositoryLock(folder, async () => rmSync(folder, { recursive: true, force: true }));
-      removed.push(folder);
+      await withRepositoryLock(folder, async () => {
+        // A task may have fetched it while this waited. Between its fetch and its mark, only the time tells.
+        if (existsSync(join(folder, READY)) && !isDue(lastUse(folder))) return;
+        removeMirror(folder);
+        removed.push(folder);
+      });
     } catch (thrown) {
       onFailure?.(folder, thrown);
     }
@@ -110,7 +115,13 @@ async function tidyMirrors({ now, onFailure }: TidyRequest, base: string): Promi
   return removed;
 }
 
+/** Its lock file goes with it: whoever waits for it begins anew. Removed in part only, it counts as incomplete. */
+function removeMirror(folder: string): void {
+  rmSync(join(folder, READY), { force: true });
+  rmSync(folder, { recursive: true, force: true });
+}
+
 function lastUse(folder: string): number {
-  const found = statSync(join(folder, "remote"), { throwIfNoEntry: false }) ?? statSync(folder);
-  return found.mtimeMs;
+  const found = [join(folder, READY), folder].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return found.find((each) => each !== undefined)?.mtimeMs ?? Number.POSITIVE_INFINITY;
 }
