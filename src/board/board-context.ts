@@ -4,6 +4,7 @@
  */
 
 import type { Desk } from "../engine/desk.ts";
+import type { Runner } from "../engine/runner.ts";
 import type { Changes } from "../engine/watching/changes.ts";
 import type { Waiter } from "../engine/watching/waiter.ts";
 import type { AgentCondition } from "../hosts/host-maker.ts";
@@ -42,8 +43,8 @@ export interface BoardContext extends Clock {
   machine?: string;
   /** A UUID. */
   newId(): string;
-  /** A directory is about to be removed: engines that use it let go of it. */
-  released?(directory: string): Promise<void>;
+  /** What keeps engines out of directories that are removed. Nothing does when absent. */
+  folders?: Pick<Runner, "removing" | "release">;
   /** Whether models may use the scripted agent too; by default they may not. */
   scriptedForModels?: boolean;
   /**

@@ -66,7 +66,7 @@ export async function startDaemon({ directory, configuration, environment, log }
   const worktrees = worktreesFolder(directory, configuration.worktrees);
   const release = (folder: string) => runner.release(folder);
   const executors = (folder: string) => executorsOf(makers, runner, folder);
-  const asked = { executors, released: release, scriptedForModels: scripted, maxDepth };
+  const asked = { executors, folders: runner, scriptedForModels: scripted, maxDepth };
   const board = boardOf({ store, desk, remote, worktrees, machine, log, ...asked });
   const overview = new Overview(store);
   const daemon = { board: board.call, maxDepth, assertWorkplace: board.assertWorkplace, assertRepo: board.assertRepo };

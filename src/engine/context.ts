@@ -109,6 +109,8 @@ export interface EngineContext extends Clock {
   reach(point: CrashPoint): void;
   /** The supervisor of the process. The engine is its member from start to stop. */
   supervisor: Supervisor;
+  /** Does work that begins something in the directory, which nobody removes meanwhile. Just does it when absent. */
+  keepFolder?<T>(work: () => Promise<T>): Promise<T>;
   /** How many runs may work at once, over all engines of the process. No limit when absent. */
   slots?: Slots;
 }

@@ -61,6 +61,7 @@ export function engineContext(options: EngineOptions): EngineContext {
     reach: options.reach ?? (() => {}),
     instance: options.instance ?? instanceOf(options, newId("ins"), now()),
     ...(slots && { slots }),
+    ...(options.keepFolder && { keepFolder: options.keepFolder }),
     ...(options.changesOf && { changesOf: options.changesOf }),
   };
 }

@@ -14,17 +14,20 @@ import type { RequestRule } from "../model/request-policy.ts";
 import { type Clock, systemClock } from "../process/clock.ts";
 import { isInstanceAlive, ownIdentity, type ProcessIdentity } from "../process/liveness.ts";
 import type { Log } from "../process/log.ts";
+import { isSameMachine } from "../process/machine.ts";
 import { makeId } from "../process/make-id.ts";
 import type { Instance, Store } from "../store/store.ts";
 import { DEFAULT_SETTINGS, type NoticeText, type NoticeView } from "./context.ts";
 import { createEngine } from "./create-engine.ts";
 import type { Engine } from "./engine.ts";
+import { FolderGate, isWithin } from "./folder-gate.ts";
 import { type Member, memberWithoutTasks } from "./member.ts";
 import { plainNoticeText } from "./notices/plain-notice-text.ts";
 import { Slots } from "./runs/slots.ts";
 import { Supervisor } from "./supervisor.ts";
 import type { Telemetry } from "./telemetry/telemetry.ts";
 import { TranscriptKeeper } from "./transcripts/transcript-keeper.ts";
+import { allTasks } from "./watching/all-tasks.ts";
 import type { EntriesListener } from "./watching/changes.ts";
 
 const IDLE_MS = 5 * 60_000;
@@ -75,6 +78,7 @@ export class Runner {
   readonly #slots: Slots;
   /** Null if the store is used by one machine only. */
   readonly #keeper: TranscriptKeeper | null;
+  readonly #gate: FolderGate;
   readonly #opening = new Map<string, Promise<Engine>>();
   readonly #closing = new Map<string, Promise<void>>();
   readonly #endListeners = new Set<() => void>();
@@ -103,6 +107,7 @@ export class Runner {
       ...context,
     };
     this.#keeper = this.#context.machine === "" ? null : new TranscriptKeeper(this.#context);
+    this.#gate = new FolderGate(this.#context);
     this.#slots = new Slots(this.#context.maxConcurrent, this.#context.maxQueued);
     const { store, log, now, monotonic, after, isAlive, pollMs, makers, machine } = this.#context;
     const opener = {
@@ -136,7 +141,7 @@ export class Runner {
     const known = this.#opening.get(key);
     if (known) return known;
     if (this.#stopped) throw unavailable("The daemon is ending. Try again.");
-    const opening = this.#open(maker, real, key).finally(() => this.#opening.delete(key));
+    const opening = this.#gate.keep(real, () => this.#open(maker, real, key)).finally(() => this.#opening.delete(key));
     this.#opening.set(key, opening);
     return opening;
   }
@@ -169,11 +174,41 @@ export class Runner {
     return this.#supervisor.recover();
   }
 
-  /** Closes the engines of a directory that is about to be removed, and of its subfolders, whatever runs there. */
-  async release(directory: string): Promise<void> {
-    const real = folderProblem(directory, statSync) === null ? realpathSync(directory) : directory;
-    await Promise.allSettled([...this.#opening].flatMap(([key, opening]) => (isIn(key, real) ? [opening] : [])));
-    await Promise.all([...this.#opened.keys()].filter((key) => isIn(key, real)).map((key) => this.#close(key)));
+  /**
+   * Does work that removes a folder, while nothing begins in it or below it. Rejects with `worktree_busy` if a task is
+   * live there. The work calls `vacate` directly before it removes anything: that looks once more, for other processes,
+   * and closes the engines there. With `force`, whatever runs there is interrupted.
+   */
+  removing<T>(
+    directory: string,
+    { force }: { force: boolean },
+    work: (vacate: () => Promise<void>) => Promise<T>,
+  ): Promise<T> {
+    const real = realIfThere(directory);
+    const assertIdle = async () => {
+      if (!force) await this.#assertIdle(real);
+    };
+    return this.#gate.close(real, async () => {
+      await assertIdle();
+      return work(async () => {
+        await assertIdle();
+        await Promise.all([...this.#opened.keys()].filter((key) => isIn(key, real)).map((key) => this.#close(key)));
+      });
+    });
+  }
+
+  /** Closes the engines of a directory and of its subfolders, whatever runs there. */
+  release(directory: string): Promise<void> {
+    return this.removing(directory, { force: true }, (vacate) => vacate());
+  }
+
+  async #assertIdle(directory: string): Promise<void> {
+    const { store, machine } = this.#context;
+    const live = await allTasks(store, { status: ["running", "resumed"] });
+    const task = live.find((each) => isSameMachine(each.machine, machine) && isWithin(each.directory, directory));
+    if (task === undefined) return;
+    const message = `Task ${task.id} works in ${task.directory}. Wait until it has ended, or cancel it, then try again.`;
+    throw new AsyncAgentsError("worktree_busy", message, { details: { directory, task: task.id } });
   }
 
   /** Marks every live run as interrupted, then stops the hosts. */
@@ -220,6 +255,7 @@ export class Runner {
       directory,
       settings: { pollMs, limits, rules, budgets, prices, resumable: ["error", "cancelled"] },
       supervisor: this.#supervisor,
+      keepFolder: (work) => this.#gate.keep(directory, work),
       slots: this.#slots,
     });
   }
@@ -273,7 +309,11 @@ function keyOf(host: string, directory: string): string {
 }
 
 function isIn(key: string, directory: string): boolean {
-  return `${key.slice(key.indexOf(":") + 1)}/`.startsWith(`${directory}/`);
+  return isWithin(key.slice(key.indexOf(":") + 1), directory);
+}
+
+function realIfThere(directory: string): string {
+  return folderProblem(directory, statSync) === null ? realpathSync(directory) : directory;
 }
 
 /** Checked first: a host that is opened without a folder fails later, with a less helpful error. */

@@ -60,7 +60,7 @@ export async function openSide(
     ...systemClock,
     newId: () => crypto.randomUUID(),
     executors: async () => [{ host: "scripted", problem: null, defaultAgent: "general", agents: AGENTS }],
-    released: (directory) => runner.release(directory),
+    folders: runner,
     ...fields,
   });
   const close = async () => {

@@ -265,6 +265,58 @@ describe("ends", () => {
     expect(runner.engines().map(({ instance }) => instance.directory)).toEqual(others);
   });
 
+  test("a directory in which a task is live, or below which, is not removed, unless that is forced", async () => {
+    const bed = await newBed();
+    const runner = bed.runner();
+    const task = await launch(await runner.open("scripted", bed.directory("clone/web")), "!wait go");
+    await working(bed.store, task);
+    const clone = bed.directory("clone");
+    const removed: string[] = [];
+    const remove = (directory: string, force = false) =>
+      codeOf(
+        runner.removing(directory, { force }, async (vacate) => {
+          await vacate();
+          removed.push(directory);
+        }),
+      );
+    expect(await remove(clone)).toBe("worktree_busy");
+    expect(await bed.store.task(task.id)).toMatchObject({ status: "running" });
+    expect(await remove(bed.directory("clone/other"))).toBe("none");
+    expect(await remove(clone, true)).toBe("none");
+    expect(await bed.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
+    expect(removed).toEqual([bed.directory("clone/other"), clone]);
+  });
+
+  test("what another process begins while a directory is closed is seen directly before the removal", async () => {
+    const bed = await newBed();
+    const [runner, other] = [bed.runner(), bed.runner()];
+    const directory = bed.directory("clone");
+    const engine = await other.open("scripted", directory);
+    const removing = runner.removing(directory, { force: false }, async (vacate) => {
+      const task = await launch(engine, "!wait go");
+      await working(bed.store, task);
+      await vacate();
+    });
+    expect(await codeOf(removing)).toBe("worktree_busy");
+  });
+
+  test("a resume that waited for a removal is refused if only its engine was closed, and works the next time", async () => {
+    const bed = await newBed();
+    const runner = bed.runner();
+    const directory = bed.directory("one");
+    const engine = await runner.open("scripted", directory);
+    const task = await ended(bed.store, await launch(engine, "!say done"));
+    const resume = (by: Engine) => by.resumeTask(task, { prompt: "!say more" });
+    const waiting = await runner.removing(directory, { force: false }, async (vacate) => {
+      const code = codeOf(resume(engine));
+      await vacate();
+      return [code];
+    });
+    expect(await Promise.all(waiting)).toEqual(["host_unavailable"]);
+    expect(await bed.store.task(task.id)).toMatchObject({ status: "completed", run: { number: 0 } });
+    expect(await resume(await runner.open("scripted", directory))).toMatchObject({ status: "resumed" });
+  });
+
   test("a released directory loses its host too, although the store fails meanwhile", async () => {
     const bed = await newBed();
     const hosts = scriptedHosts();

@@ -237,10 +237,10 @@ export class AttemptStart {
 
   /** No agent has worked there, so it holds nothing of value. */
   async #rollBack({ id }: Attempt): Promise<void> {
-    const { worktrees, log, released } = this.#parts;
+    const { worktrees, log, folders } = this.#parts;
     try {
       const removed = await removeWorktrees({ base: worktrees, attemptId: id, force: true });
-      for (const { path } of removed) await released?.(path);
+      for (const { path } of removed) await folders?.release(path);
     } catch (thrown) {
       log.error("the worktrees of a failed attempt could not be removed", { attempt: id, error: messageOf(thrown) });
     }

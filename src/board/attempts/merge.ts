@@ -1,7 +1,7 @@
 /**
  * Merges an attempt into its target branches, in every repository or in none: all merges are tried before the first
  * branch moves. The merged worktrees are then removed and the work item is done. Rejected while anything is running
- * or queued.
+ * or queued; what somebody starts there meanwhile waits until the merge is over.
  */
 
 import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
@@ -12,7 +12,7 @@ import type { BoardCall } from "../board-call.ts";
 import type { BoardParts } from "../board-context.ts";
 import type { Input } from "../input.ts";
 import { assertIdle, findAttempt } from "./attempts.ts";
-import { clearWorktrees } from "./removal.ts";
+import { clearWorktrees, whileClosed } from "./removal.ts";
 import { worktreeGone } from "./view.ts";
 
 type Merged = OperationOutput<"merge_attempt">["merged"];
@@ -30,11 +30,26 @@ async function mergeNow(
   input: Input<"merge_attempt">,
   { hadEffects }: BoardCall,
 ): Promise<OperationOutput<"merge_attempt">> {
-  const { store, now, log } = parts;
   const found = await findAttempt(parts, input.attempt_id);
   const { attempt } = found;
   assertIdle(found, "Wait until it has ended (get_attempt with wait_ms), or stop it, then merge.");
   if (!input.keep) await assertNothingQueued(parts, attempt);
+  return whileClosed(parts, attempt, { force: false }, (vacate) =>
+    mergeIdle(parts, { attempt, input, hadEffects, vacate }),
+  );
+}
+
+interface IdleMerge extends Pick<BoardCall, "hadEffects"> {
+  attempt: AttemptRecord;
+  input: Input<"merge_attempt">;
+  vacate(): Promise<void>;
+}
+
+async function mergeIdle(
+  parts: BoardParts,
+  { attempt, input, hadEffects, vacate }: IdleMerge,
+): Promise<OperationOutput<"merge_attempt">> {
+  const { store, now, log } = parts;
   const request = {
     message: input.message?.trim() ? input.message : attempt.item.title,
     squash: input.squash ?? false,
@@ -46,7 +61,7 @@ async function mergeNow(
   await store.board.mergeAttempt(attempt.id, landed, now());
   let removed = false;
   if (!input.keep) {
-    removed = await clearWorktrees(parts, attempt, false).then(
+    removed = await clearWorktrees(parts, attempt, { force: false, vacate }).then(
       () => true,
       (thrown: unknown) => {
         log.error("a merged attempt's worktrees stay", { attempt: attempt.id, error: messageOf(thrown) });

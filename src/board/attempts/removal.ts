@@ -47,14 +47,29 @@ export async function deleteTask(
   return { deleted_task_id: task_id };
 }
 
-/** Removes the worktrees of an attempt, after every process that works there has let go of them. */
-export async function clearWorktrees(parts: BoardParts, attempt: AttemptRecord, force: boolean): Promise<void> {
+/** Closes what is open in the folder of an attempt. Rejects if a task is live there. */
+type Vacate = () => Promise<void>;
+
+/** Does work on the worktrees of an attempt that nothing may begin in meanwhile. */
+export function whileClosed<T>(
+  { folders }: BoardParts,
+  { folder }: AttemptRecord,
+  { force }: { force: boolean },
+  work: (vacate: Vacate) => Promise<T>,
+): Promise<T> {
+  if (folder === null || folders === undefined) return work(async () => {});
+  return folders.removing(folder, { force }, work);
+}
+
+/** Removes the worktrees of an attempt, whose folder is closed. */
+export async function clearWorktrees(
+  parts: BoardParts,
+  attempt: AttemptRecord,
+  { force, vacate }: { force: boolean; vacate: Vacate },
+): Promise<void> {
   const request = { base: baseOf(parts, attempt), attemptId: attempt.id, force };
   await checkRemoval(request);
-  const folder = attempt.folder === null ? [] : [attempt.folder];
-  for (const directory of [...attempt.repos.flatMap(({ path }) => path ?? []), ...folder]) {
-    await parts.released?.(directory);
-  }
+  await vacate();
   await removeWorktrees(request);
   await parts.store.board.changeAttempt(attempt.id, { folder: null, paths: null }, parts.now());
 }
@@ -84,7 +99,7 @@ async function removeOne(parts: BoardParts, id: string, force: boolean): Promise
     const message = `Attempt ${id} could not be stopped yet. Try again in a moment.`;
     throw new AsyncAgentsError("attempt_running", message, { details: { attempt_id: id } });
   }
-  await clearWorktrees(parts, attempt, force);
+  await whileClosed(parts, attempt, { force }, (vacate) => clearWorktrees(parts, attempt, { force, vacate }));
   await store.board.removeAttempt(id);
 }
 

@@ -13,7 +13,7 @@ import {
 } from "../../hosts/host.ts";
 import { keptTexts, type ReplyWord } from "../../model/answer.ts";
 import { costOf, priceOf } from "../../model/budgets/prices.ts";
-import { messageOf } from "../../model/errors.ts";
+import { AsyncAgentsError, messageOf } from "../../model/errors.ts";
 import type { RunLimits } from "../../model/limits.ts";
 import { adopt } from "../../model/live-run/handover.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
@@ -92,7 +92,14 @@ export class Driver {
   /** Does work that ends in beginning a run, unless too many runs wait for their turn already. */
   admit<T>(work: () => Promise<T>): Promise<T> {
     this.#coming++;
-    return this.#slots.admit(work).finally(() => this.#coming--);
+    const { keepFolder = (begin) => begin() } = this.#context;
+    const wasStopped = this.#stopped;
+    const admitted = keepFolder(() => {
+      // It waited for a removal that came to nothing, but for which this was closed.
+      if (this.#stopped && !wasStopped) throw hostClosed();
+      return this.#slots.admit(work);
+    });
+    return admitted.finally(() => this.#coming--);
   }
 
   /** How many tasks may wait; null for any number. */
@@ -450,4 +457,8 @@ export class Driver {
   #logFailure(message: string, thrown: unknown): void {
     this.#context.log.error(message, { error: messageOf(thrown) });
   }
+}
+
+function hostClosed(): AsyncAgentsError {
+  return new AsyncAgentsError("host_unavailable", "The host was closed before this could begin. Try again.");
 }
