@@ -64,7 +64,6 @@ export async function startDaemon({ directory, configuration, environment, log }
   const remote = remoteOperations({ ...systemClock, store, log, newId: makeId, machine, isAlive, instances });
   const { scripted } = configuration.mcp;
   const worktrees = worktreesFolder(directory, configuration.worktrees);
-  const release = (folder: string) => runner.release(folder);
   const executors = (folder: string) => executorsOf(makers, runner, folder);
   const asked = { executors, folders: runner, scriptedForModels: scripted, maxDepth };
   const board = boardOf({ store, desk, remote, worktrees, machine, log, ...asked });
@@ -76,7 +75,7 @@ export async function startDaemon({ directory, configuration, environment, log }
   const notifier = notifierOf({ directory, configuration, environment, log }, store);
   let server: ApiServer | null = null;
   const hasBackups = postgres === null;
-  const stopHousekeeping = keepHouse({ store, log, directory, hasBackups, retention, worktrees, release });
+  const stopHousekeeping = keepHouse({ store, log, directory, hasBackups, retention, worktrees, folders: runner });
   const stop = async () => {
     await stopHousekeeping();
     await notifier.stop();

@@ -1,5 +1,6 @@
 /** What the daemon does once a day: a backup, pruning, and removing worktrees that nobody needs any more. */
 import type { RetentionLimits } from "../engine/retention.ts";
+import type { Runner } from "../engine/runner.ts";
 import { systemClock } from "../process/clock.ts";
 import type { Log } from "../process/log.ts";
 import type { Store } from "../store/store.ts";
@@ -17,16 +18,16 @@ interface HousekeepingOptions {
   retention: RetentionLimits;
   /** The folder for all worktrees. */
   worktrees: string;
-  /** Closes what is open in a folder that is about to be removed. */
-  release(directory: string): Promise<void>;
+  /** What keeps engines out of folders that are removed. */
+  folders: Pick<Runner, "removing">;
 }
 
 /** Begins at once. Returns what ends it. */
 export function keepHouse(options: HousekeepingOptions): () => Promise<void> {
-  const { store, log, directory, hasBackups, retention, worktrees, release } = options;
+  const { store, log, directory, hasBackups, retention, worktrees, folders } = options;
   const backup = hasBackups ? new DailyBackup(directory, log) : null;
   const prune = new DailyPrune({ ...systemClock, store, log }, retention);
-  const tidy = new DailyTidy({ ...systemClock, store, log, worktrees, release });
+  const tidy = new DailyTidy({ ...systemClock, log, worktrees, folders });
   return async () => {
     backup?.stop();
     await prune.stop();

@@ -7,15 +7,18 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { RunFolder } from "../engine/queue/claimer.ts";
 import { assertNotMoved } from "../engine/queue/moved-folder.ts";
+import type { Runner } from "../engine/runner.ts";
 import { messageOf } from "../model/errors.ts";
 import { isLive } from "../model/task.ts";
 import { systemClock } from "../process/clock.ts";
+import { settlesWithin } from "../process/deadline.ts";
 import type { Log } from "../process/log.ts";
 import { SerialQueue } from "../process/serial-queue.ts";
 import type { ClaimedRun } from "../store/queue/run-queue.ts";
 import type { Store } from "../store/store.ts";
 import { makeTaskClone } from "../worktree/clones/task-clone.ts";
 import { tidyClones } from "../worktree/clones/tidy.ts";
+import type { Tidying } from "../worktree/tidying.ts";
 
 interface RunFoldersContext {
   store: Store;
@@ -23,14 +26,16 @@ interface RunFoldersContext {
   /** The data folder. */
   directory: string;
   machine: string;
-  /** Closes what is open in a folder that is about to be removed. */
-  release(directory: string): Promise<void>;
+  /** What keeps engines out of folders that are removed. */
+  removal: Pick<Runner, "removing">;
 }
 
 /** How many projects are looked at for a repository that this machine has, and for how long that is remembered. */
 const PROJECTS = 50;
 const KNOWN_MS = 60_000;
 const TIDY_MS = 3_600_000;
+/** How long a stop waits for the clone that is just being removed. The next runner goes on with it. */
+const STOP_MS = 5_000;
 /** How often the log says how far a fetch is. */
 const REPORT_MS = 10_000;
 
@@ -52,11 +57,11 @@ export class RunFolders {
     this.#cancel = systemClock.after(TIDY_MS, () => this.start(), { background: true });
   }
 
-  /** Also ends what git is doing. */
+  /** Also ends what git fetches. Tidying ends after the clone that it is at. */
   async stop(): Promise<void> {
     this.#cancel?.();
     this.#ending.abort();
-    await this.#tidying.idle();
+    await settlesWithin(this.#tidying.idle(), { timeout: STOP_MS, clock: systemClock });
   }
 
   /** Rejects a folder of this machine that leads elsewhere than when the run was queued. */
@@ -113,7 +118,8 @@ export class RunFolders {
   }
 
   #tidy(): Promise<void> {
-    const { store, log, release } = this.#context;
+    const { store, log, removal } = this.#context;
+    const { signal } = this.#ending;
     return this.#tidying.run(async () => {
       const isInUse = async (id: string) => {
         const task = await store.task(id.replace(/-\d+$/, ""));
@@ -122,7 +128,8 @@ export class RunFolders {
       const now = systemClock.now();
       const onFailure = (path: string, thrown: unknown) =>
         log.error("a clone could not be removed", { path, error: messageOf(thrown) });
-      await tidyClones({ base: this.#base, now, isInUse, release, onFailure }).then(
+      const removing: Tidying["removing"] = (path, work) => removal.removing(path, { force: false }, work);
+      await tidyClones({ base: this.#base, now, isInUse, removing, onFailure, signal }).then(
         (removed) => removed.length > 0 && log.info("clones were removed that nobody needs", { removed }),
         (thrown: unknown) => log.error("clones could not be tidied up", { error: messageOf(thrown) }),
       );

@@ -81,8 +81,7 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
     max: options.max,
     limits: options.limits,
   };
-  const release = (folder: string) => runner.release(folder);
-  const folders = new RunFolders({ store, log, directory, machine, release });
+  const folders = new RunFolders({ store, log, directory, machine, removal: runner });
   const onEntries: Runner["onEntries"] = (listener) => runner.onEntries(listener);
   const claimer = new Claimer({
     ...systemClock,

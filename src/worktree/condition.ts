@@ -13,7 +13,7 @@ import { isRealFolder } from "./owned.ts";
  * removal was interrupted. `missing`: the folder is gone. `repo_missing`: the repository is gone. `foreign`: git does
  * not know what is there as ours.
  */
-type WorktreeCondition = "ready" | "making" | "unfinished" | "removing" | "missing" | "repo_missing" | "foreign";
+export type WorktreeCondition = "ready" | "making" | "unfinished" | "removing" | "missing" | "repo_missing" | "foreign";
 
 export function conditionOf(marked: Marked): WorktreeCondition {
   const { path, mark } = marked;

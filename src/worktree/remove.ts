@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { AsyncAgentsError } from "../model/errors.ts";
 import { uncommittedPaths } from "./changes.ts";
-import { conditionOf } from "./condition.ts";
+import { conditionOf, type WorktreeCondition } from "./condition.ts";
 import { type Discarded, discard } from "./discard.ts";
 import { adminFolderOf, lockReason } from "./git/registered.ts";
 import { findTip } from "./git/repo.ts";
@@ -14,6 +14,7 @@ import { pruneStandIns } from "./git/stand-in.ts";
 import { lossOf } from "./losses.ts";
 import { type Marked, marksIn, rewrite } from "./mark.ts";
 import { type Owned, ownedAt, repoPlace } from "./owned.ts";
+import { ALONE, removeUnused, type Tidying } from "./tidying.ts";
 import { headOf, isMerged } from "./worktree-state.ts";
 
 interface RemoveRequest {
@@ -46,25 +47,26 @@ export async function removeWorktrees(request: RemoveRequest): Promise<Discarded
   return removed;
 }
 
-/** Told of each worktree that could not be removed; the others are removed all the same. */
-export type OnFailure = (path: string, thrown: unknown) => void;
-
 /**
  * Clears what crashes and people left in a base folder: incomplete worktrees, interrupted removals, and marks of
  * deleted folders. A branch with unmerged work stays, with its mark; so does anything that exists nowhere else.
  */
-export async function pruneWorktrees(base: string, onFailure: OnFailure = () => {}): Promise<Discarded[]> {
+export async function pruneWorktrees(base: string, tidying: Partial<Tidying> = {}): Promise<Discarded[]> {
   pruneStandIns();
   const cleared: Discarded[] = [];
   for (const marked of marksIn(base)) {
-    try {
-      if (await isLeftover(marked)) cleared.push(await discard(marked));
-    } catch (thrown) {
-      onFailure(marked.path, thrown);
-    }
+    if (!LEFT.has(conditionOf(marked))) continue;
+    await removeUnused({ ...ALONE, ...tidying }, marked.path, async (vacate) => {
+      if (!(await isLeftover(marked))) return;
+      await vacate();
+      cleared.push(await discard(marked));
+    });
   }
   return cleared;
 }
+
+/** The conditions of what may be left over. */
+const LEFT: ReadonlySet<WorktreeCondition> = new Set<WorktreeCondition>(["unfinished", "removing", "missing"]);
 
 async function isLeftover(marked: Marked): Promise<boolean> {
   const condition = conditionOf(marked);

@@ -18,6 +18,7 @@ import { type CloneRequest, makeTaskClone } from "../../src/worktree/clones/task
 import { tidyClones } from "../../src/worktree/clones/tidy.ts";
 import { marksIn } from "../../src/worktree/mark.ts";
 import { withRepositoryLock } from "../../src/worktree/repository-lock.ts";
+import { ALONE } from "../../src/worktree/tidying.ts";
 import { commit, contentsOf, gitBed, lockBranch, refusal, sh, write } from "./git-bed.ts";
 
 const bed = gitBed();
@@ -323,13 +324,15 @@ async function unusedMirror() {
   const base = join(bed.folder(), "clones");
   const mirror = mirrorFolder(join(base, "repositories"), remote);
   const { directory } = await makeTaskClone(request(base, { remote, commit: first }));
-  expect(await tidyClones({ base, now: Date.now() + 8 * DAY, isInUse: async () => false })).toEqual([directory]);
+  expect(await tidyClones({ base, now: Date.now() + 8 * DAY, ...ALONE, isInUse: async () => false })).toEqual([
+    directory,
+  ]);
   const used = new Date(Date.now() - 40 * DAY);
   utimesSync(join(mirror, "remote"), used, used);
   write(repo, "new.txt", "x");
   const newer = commit(repo, "new");
   sh(repo, "push", "--quiet", "origin", "main");
-  const tidy = () => tidyClones({ base, now: Date.now(), isInUse: async () => true });
+  const tidy = () => tidyClones({ base, now: Date.now(), ...ALONE, isInUse: async () => true });
   return { base, mirror, tidy, wanted: request(base, { remote, commit: newer, id: "tsk_2-0" }) };
 }
 
@@ -381,8 +384,9 @@ describe("clones that nobody needs", () => {
       tidyClones({
         base,
         now,
+        ...ALONE,
         isInUse: async (id) => id === "used",
-        release: async (path) => void released.push(path),
+        removing: (path, work) => work(async () => void released.push(path)),
       });
     expect(await tidy(Date.now() + 6 * DAY)).toEqual([]);
     const removed = await tidy(Date.now() + 8 * DAY);
@@ -400,7 +404,7 @@ describe("clones that nobody needs", () => {
     rmSync(at("used"), { recursive: true });
     expect(await tidy(Date.now() + 90 * DAY)).toHaveLength(3);
     const [folder = ""] = readdirSync(join(base, "repositories"));
-    const all = await tidyClones({ base, now: Date.now() + 90 * DAY, isInUse: async () => false });
+    const all = await tidyClones({ base, now: Date.now() + 90 * DAY, ...ALONE, isInUse: async () => false });
     expect(all).toEqual([at("used"), join(base, "repositories", folder)]);
     expect(readdirSync(join(base, "repositories"))).toEqual([]);
   });
@@ -411,7 +415,7 @@ describe("clones that nobody needs", () => {
     for (let index = 0; index < 52; index++) {
       await makeTaskClone(request(base, { remote, commit: tip, id: `t${index}` }));
     }
-    const tidy = (now: number) => tidyClones({ base, now, isInUse: async () => false });
+    const tidy = (now: number) => tidyClones({ base, now, ...ALONE, isInUse: async () => false });
     expect(await tidy(Date.now())).toEqual([]);
     expect(await tidy(Date.now() + 2 * 3_600_000)).toHaveLength(2);
     expect(await tidy(Date.now() + 2 * 3_600_000)).toEqual([]);
@@ -430,7 +434,7 @@ describe("clones that nobody needs", () => {
     const failures: string[] = [];
     const now = Date.now() + 8 * DAY;
     const onFailure = (path: string) => void failures.push(path);
-    const removed = await tidyClones({ base, now, isInUse: async () => false, onFailure });
+    const removed = await tidyClones({ base, now, ...ALONE, isInUse: async () => false, onFailure });
     expect(removed).toEqual(others.map(({ path }) => path));
     expect(failures).toEqual([newest?.path ?? ""]);
   });
@@ -444,15 +448,15 @@ describe("clones that nobody needs", () => {
       const used = new Date(Date.now() - index * 3_600_000 - 1_800_000);
       utimesSync(join(folder, "remote"), used, used);
     }
-    const removed = await tidyClones({ base, now: Date.now(), isInUse: async () => false });
+    const removed = await tidyClones({ base, now: Date.now(), ...ALONE, isInUse: async () => false });
     expect(removed.map((path) => path.slice(path.lastIndexOf("/") + 1))).toEqual(["r20", "r21"]);
     // What a fetch that failed has left.
     rmSync(join(base, "repositories", "r1", "remote"));
-    const later = await tidyClones({ base, now: Date.now() + 20 * DAY, isInUse: async () => false });
+    const later = await tidyClones({ base, now: Date.now() + 20 * DAY, ...ALONE, isInUse: async () => false });
     expect(later).toEqual([]);
     const month = new Date(Date.now() - 40 * DAY);
     utimesSync(join(base, "repositories", "r1"), month, month);
-    expect(await tidyClones({ base, now: Date.now(), isInUse: async () => false })).toEqual([
+    expect(await tidyClones({ base, now: Date.now(), ...ALONE, isInUse: async () => false })).toEqual([
       join(base, "repositories", "r1"),
     ]);
   });

@@ -35,7 +35,7 @@ export async function recoverAttempt(context: BoardContext, id: string): Promise
 async function clearLeftovers({ store, worktrees, now, log }: BoardContext): Promise<void> {
   const onFailure = (path: string, thrown: unknown) =>
     log.error("what was left of a worktree could not be cleared", { path, error: messageOf(thrown) });
-  for (const { path } of await pruneWorktrees(worktrees, onFailure)) {
+  for (const { path } of await pruneWorktrees(worktrees, { onFailure })) {
     const id = await store.board.attemptAt([path]);
     if (id !== null) await store.board.changeAttempt(id, { folder: null, paths: null }, now());
   }

@@ -14,8 +14,8 @@ import { pruneStandIns } from "../git/stand-in.ts";
 import { lossOf } from "../losses.ts";
 import { type Marked, marksIn } from "../mark.ts";
 import { ownedAt, repoPlace } from "../owned.ts";
-import type { OnFailure } from "../remove.ts";
 import { withRepositoryLock } from "../repository-lock.ts";
+import { removeUnused, type Tidying } from "../tidying.ts";
 import { headOf } from "../worktree-state.ts";
 import { READY } from "./mirror.ts";
 import { mirrorsFolder, tasksFolder } from "./task-clone.ts";
@@ -28,15 +28,12 @@ const YOUNG_MS = 3_600_000;
 const OLD_MIRROR_MS = 30 * 86_400_000;
 const NEWEST_MIRRORS = 20;
 
-interface TidyRequest {
+interface TidyRequest extends Tidying {
   /** The folder for all clones. */
   base: string;
   now: number;
-  /** Whether a folder, by the id that it was made with, may still be worked in. */
+  /** Whether what a folder was made for, by that id, may still work in it, or has not begun yet. */
   isInUse(id: string): Promise<boolean>;
-  /** Called before a folder is removed. */
-  release?(directory: string): Promise<void>;
-  onFailure?: OnFailure;
 }
 
 /** Returns what was removed, by path. */
@@ -51,14 +48,13 @@ export async function tidyClones(request: TidyRequest): Promise<string[]> {
     const age = now - madeAt(each);
     const condition = conditionOf(each);
     const isDue = condition === "unfinished" || (age > YOUNG_MS && (index >= NEWEST || age > OLD_MS));
-    if (!isDue || (await request.isInUse(each.mark.attemptId)) || !(await isDisposable(each))) continue;
-    try {
-      await request.release?.(each.path);
+    if (!isDue) continue;
+    await removeUnused(request, each.path, async (vacate) => {
+      if (!(await isDisposable(each)) || (await request.isInUse(each.mark.attemptId))) return;
+      await vacate();
       await discard(each);
       removed.push(each.path);
-    } catch (thrown) {
-      request.onFailure?.(each.path, thrown);
-    }
+    });
   }
   return [...removed, ...(await tidyMirrors(request, base))];
 }
@@ -89,7 +85,7 @@ async function isDisposable(marked: Marked): Promise<boolean> {
   }
 }
 
-async function tidyMirrors({ now, onFailure }: TidyRequest, base: string): Promise<string[]> {
+async function tidyMirrors({ now, onFailure, signal }: TidyRequest, base: string): Promise<string[]> {
   const cache = mirrorsFolder(base);
   const mirrors = (existsSync(cache) ? readdirSync(cache) : [])
     .map((name) => ({ folder: join(cache, name), usedAt: lastUse(join(cache, name)) }))
@@ -100,7 +96,7 @@ async function tidyMirrors({ now, onFailure }: TidyRequest, base: string): Promi
       now - at > YOUNG_MS &&
       (index >= NEWEST_MIRRORS || now - at > OLD_MIRROR_MS) &&
       !marksIn(tasksFolder(base)).some(({ mark }) => mark.gitDir.startsWith(`${folder}/`));
-    if (!isDue(usedAt)) continue;
+    if (signal.aborted || !isDue(usedAt)) continue;
     try {
       await withRepositoryLock(folder, async () => {
         // A task may have fetched it while this waited. Between its fetch and its mark, only the time tells.
@@ -109,7 +105,7 @@ async function tidyMirrors({ now, onFailure }: TidyRequest, base: string): Promi
         removed.push(folder);
       });
     } catch (thrown) {
-      onFailure?.(folder, thrown);
+      onFailure(folder, thrown);
     }
   }
   return removed;

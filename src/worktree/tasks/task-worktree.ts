@@ -9,8 +9,9 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import { inspectRepo } from "../git/repo.ts";
 import { type MayUse, makeWorktrees } from "../make.ts";
 import { type Marked, markedAt, marksIn } from "../mark.ts";
-import { checkRemoval, type OnFailure, pruneWorktrees, removeWorktrees } from "../remove.ts";
+import { checkRemoval, pruneWorktrees, removeWorktrees } from "../remove.ts";
 import { surprisesOf } from "../surprises.ts";
+import { removeUnused, type Tidying } from "../tidying.ts";
 
 /** How many there may be at once. */
 const MOST = 200;
@@ -98,34 +99,30 @@ export function taskWorktreeAt(worktrees: string, directory: string): Marked | n
   return markedAt(join(root, task, repo));
 }
 
-/** Removes those that nobody works in and whose work is all merged. Returns their paths. */
-export async function tidyTaskWorktrees(request: {
+interface TidyRequest extends Tidying {
+  /** The folder for all worktrees. */
   worktrees: string;
   now: number;
-  isInUse(path: string): boolean;
-  /** Closes what is open in a folder that is about to be removed. */
-  release(path: string): Promise<void>;
-  onFailure: OnFailure;
-}): Promise<string[]> {
+}
+
+/** Removes those that nobody works in and whose work is all merged. Returns their paths. */
+export async function tidyTaskWorktrees(request: TidyRequest): Promise<string[]> {
   const base = taskWorktreesIn(request.worktrees);
   if (!existsSync(base)) return [];
-  const { onFailure } = request;
-  const removed = (await pruneWorktrees(base, onFailure)).map(({ path }) => path);
+  const removed = (await pruneWorktrees(base, request)).map(({ path }) => path);
   for (const { path, mark } of marksIn(base)) {
-    if (request.now - Date.parse(mark.createdAt) < YOUNG_MS || request.isInUse(path)) continue;
+    if (request.now - Date.parse(mark.createdAt) < YOUNG_MS) continue;
     const { attemptId } = mark;
-    // Rejected if something of it is nowhere else.
-    const mayGo = await checkRemoval({ base, attemptId }).then(
-      () => true,
-      () => false,
-    );
-    if (!mayGo) continue;
-    try {
-      await request.release(path);
+    await removeUnused(request, path, async (vacate) => {
+      // Rejected if something of it is nowhere else.
+      const mayGo = await checkRemoval({ base, attemptId }).then(
+        () => true,
+        () => false,
+      );
+      if (!mayGo) return;
+      await vacate();
       removed.push(...(await removeWorktrees({ base, attemptId })).map((each) => each.path));
-    } catch (thrown) {
-      onFailure(path, thrown);
-    }
+    });
   }
   return removed;
 }

@@ -11,6 +11,7 @@ import {
   taskWorktreeAt,
   tidyTaskWorktrees,
 } from "../../../src/worktree/tasks/task-worktree.ts";
+import { ALONE } from "../../../src/worktree/tidying.ts";
 import { makeRepo } from "../../cli/cli-bed.ts";
 import { temporaryFolders } from "../../store/temporary-folder.ts";
 import { lockBranch, sh } from "../git-bed.ts";
@@ -33,8 +34,10 @@ function place() {
     tidyTaskWorktrees({
       worktrees,
       now,
-      isInUse: (path) => used.includes(path),
-      release: async () => {},
+      ...ALONE,
+      removing: async (path, work) => {
+        if (!used.includes(path)) await work(async () => {});
+      },
       onFailure: (path) => void failures.push(path),
     });
   return { folder, repo, worktrees, make, tidy, failures };
