@@ -17,6 +17,7 @@ export type {
   Reply,
   StartInput,
   SteerInput,
+  UsageCounted,
 } from "./hosts/host.ts";
 export type { AccessToken, AuditEntry } from "./model/access-token.ts";
 export type { After, IfFailed } from "./model/after.ts";

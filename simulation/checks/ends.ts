@@ -12,7 +12,9 @@ export function mayWorkOn(run: Run): boolean {
   return outcome === "cancelled" || isGivenUp(run) || (error !== null && /^interrupted:|deleted/.test(error));
 }
 
-/** Its process was asked to end while it stopped the agent, and did not wait for that: the agent ends with its program. */
+/**
+ * Its process was asked to end while it stopped the agent, and did not wait for that: the agent ends with its program.
+ */
 export function isStoppedInHaste({ drained, ends }: Machine, { id }: Task, run: Run): boolean {
   return isStopped(run) && drained.has(ends.writerOf(id, run.number) ?? "");
 }

@@ -104,7 +104,7 @@ export type HostEvent =
    */
   | { type: "host.ended"; reason: string };
 
-interface UsageCounted {
+export interface UsageCounted {
   tokens: Tokens;
   /** 0 if the host does not know it (yet). */
   cost: number;

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { RunFolders } from "../../src/daemon/run-folders.ts";
+import type { Runner } from "../../src/engine/runner.ts";
 import { create } from "../../src/testing/sample-task.ts";
 import { makeRepo } from "../cli/cli-bed.ts";
 import { codeOf } from "../engine/engine-bed.ts";
@@ -18,7 +19,8 @@ test("a failed read of the board's repositories is not remembered: the next run 
   sh(repo, "clone", "--quiet", "--bare", repo, remote);
   const { store, faults } = await faultyStore(directory);
   const log = { info() {}, error() {} };
-  const folders = new RunFolders({ store, log, directory, machine: "here", release: async () => {} });
+  const removing: Runner["removing"] = (_path, _options, work) => work(async () => {});
+  const folders = new RunFolders({ store, log, directory, machine: "here", removal: { removing } });
   const source = { commit: sh(repo, "rev-parse", "HEAD").trim(), path: "", machine: "there", directory: "/elsewhere" };
   const needs = { host: "scripted", model: null, labels: [], machine: null, remote, source };
   const run = { ...needs, taskId: "tsk_1", priority: 0, retries: 0, bound: null, limits: {} };

@@ -1,4 +1,6 @@
-/** A program that completes a task in a store on PostgreSQL: its address, its schema and the id of the task are given. */
+/**
+ * A program that completes a task in a store on PostgreSQL: its address, its schema and the id of the task are given.
+ */
 import { postgresStore } from "../../src/store/open.ts";
 import { completed } from "../../src/testing/sample-task.ts";
 

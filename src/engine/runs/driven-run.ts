@@ -12,7 +12,7 @@ import { CANCELLED } from "../../model/evidence.ts";
 import type { AbortPurpose, InspectPurpose, RunEffect, RunStep, WakeName } from "../../model/live-run/effects.ts";
 import { isEnd, spansWith } from "../../model/live-run/ending.ts";
 import type { RunInput } from "../../model/live-run/inputs.ts";
-import { isOver, isResting, isWanted, type LiveRun } from "../../model/live-run/live-run.ts";
+import { isOver, isWanted, type LiveRun } from "../../model/live-run/live-run.ts";
 import type { Moment } from "../../model/live-run/moment.ts";
 import { inspect } from "../../model/live-run/settling.ts";
 import { steeringIds } from "../../model/live-run/steering.ts";
@@ -24,14 +24,8 @@ import { pause } from "../../process/deadline.ts";
 import { SerialQueue } from "../../process/serial-queue.ts";
 import type { EngineContext } from "../context.ts";
 import type { Leftovers } from "./leftovers.ts";
+import { RequestGate } from "./request-gate.ts";
 import type { Place } from "./slots.ts";
-
-/** How long requests wait until the first one of a budget is counted, and shows what a request uses. */
-const FIRST_REQUEST_MS = 15_000;
-/** One of the other requests is not waited for any more each time that so much time has passed: it may wait for us. */
-const OTHER_REQUEST_MS = 60_000;
-/** The longest pause until a request that waits for others is tried again. */
-const CHANGE_MS = 1_000;
 
 export type RuleEffect = Extract<RunEffect, { type: "rule" }>;
 
@@ -67,8 +61,7 @@ export class DrivenRun {
   readonly #firstMessageId: string;
   /** What is stored of how it spent its time. */
   #storedSpans: readonly WorkSpan[] | null = null;
-  /** How many of its requests to a model wait for its budgets. */
-  #heldUp = 0;
+  readonly #requests: RequestGate;
 
   constructor(context: EngineContext, surroundings: RunSurroundings, task: Task, live: LiveRun) {
     this.#context = context;
@@ -76,6 +69,7 @@ export class DrivenRun {
     this.#task = task;
     this.#live = live;
     this.#firstMessageId = task.run.messageId;
+    this.#requests = new RequestGate(context, this, surroundings.readBudgets);
   }
 
   /** As it was when the run was begun, or continued. */
@@ -89,7 +83,12 @@ export class DrivenRun {
 
   /** Whether a request of it waits until its budgets allow it. */
   get isHeldUp(): boolean {
-    return this.#heldUp > 0;
+    return this.#requests.isHolding;
+  }
+
+  /** Nothing begins in it any more. */
+  get isStopped(): boolean {
+    return this.#isStopped;
   }
 
   get sessionId(): string {
@@ -364,52 +363,9 @@ export class DrivenRun {
     this.tell({ type: "budgets.read", budgets, breach: budgetBreach(chain) });
   }
 
-  /**
-   * Waits until the budgets allow another request to the model; says why if they never will. What the run has used
-   * is stored first. If that cannot be found out, the request is not held up.
-   */
-  async mayRequest(): Promise<string | null> {
-    this.#heldUp++;
-    return this.#untilAllowed().finally(() => this.#heldUp--);
-  }
-
-  async #untilAllowed(): Promise<string | null> {
-    const { store, monotonic } = this.#context;
-    // What its session does while it is paused, somebody else wants.
-    const isAtWork = () =>
-      !this.#isStopped && !isOver(this.#live) && !isResting(this.#live) && this.#live.stopping === null;
-    const since = monotonic();
-    let isFirst = false;
-    while (this.#live.budgeting !== null && isAtWork()) {
-      await this.perform(inspect(this.#live, { name: "usage" }));
-      try {
-        const disregarded = disregardedAfter(monotonic() - since, isFirst);
-        const found = await this.inOrder(() => store.budgets.openRequest(this.task.id, disregarded));
-        if (found.verdict === "go") return null;
-        if (found.verdict === "stop") await this.#surroundings.readBudgets();
-        else {
-          ({ isFirst } = found);
-          await this.#untilChange();
-        }
-      } catch (thrown) {
-        this.#logFailure("the budget of a request could not be read; it is sent")(thrown);
-        return null;
-      }
-    }
-    const { stopping } = this.#live;
-    return stopping?.verdict.outcome === "error" ? stopping.verdict.error : null;
-  }
-
-  /** Something was written to the store, or a second is over. */
-  #untilChange(): Promise<void> {
-    const { store, after } = this.#context;
-    const changed = Promise.withResolvers<void>();
-    const stop = store.onChange(changed.resolve);
-    const cancel = after(CHANGE_MS, changed.resolve);
-    return changed.promise.finally(() => {
-      stop();
-      cancel();
-    });
+  /** Waits until the budgets allow another request to the model; says why if they never will. */
+  mayRequest(): Promise<string | null> {
+    return this.#requests.mayRequest();
   }
 
   async #inspect(purpose: InspectPurpose): Promise<void> {
@@ -491,11 +447,6 @@ export class DrivenRun {
   #logFailure(message: string): (thrown: unknown) => void {
     return (thrown) => this.#context.log.error(message, { task: this.task.id, error: messageOf(thrown) });
   }
-}
-
-function disregardedAfter(waitedMs: number, isFirst: boolean): number {
-  if (isFirst && waitedMs > FIRST_REQUEST_MS) return Number.MAX_SAFE_INTEGER;
-  return Math.floor(waitedMs / OTHER_REQUEST_MS);
 }
 
 function cannotSteer(kind: string): string {
