@@ -17,9 +17,26 @@ export function otherStore({ postgres }: Pick<DaemonRecord, "postgres">, wanted:
   return `The daemon keeps its tasks in ${storeName(postgres)}, and this command would use ${storeName(wanted)}.`;
 }
 
+const AS_THE_DAEMON = "Set ASYNCAGENTS_STORE here as where the daemon was started";
+
+/** A restart comes second: the tasks stay in the store that the daemon leaves. */
+export const SAME_STORE = `${AS_THE_DAEMON}. Or, so that the daemon uses the store of this shell: asyncagents restart`;
+
 export function warnOfOtherStore(screen: Screen, daemon: DaemonRecord, wanted: string | null): void {
   const stores = otherStore(daemon, wanted);
-  if (stores !== null) screen.hint(`${stores} To change that: asyncagents restart`);
+  if (stores !== null) screen.hint(`${stores} ${SAME_STORE}`);
+}
+
+/** After a restart. */
+export function warnOfLeftStore(screen: Screen, before: DaemonRecord, now: DaemonRecord): void {
+  if (before.postgres === now.postgres) return;
+  const stores = `The daemon kept its tasks in ${storeName(before.postgres)}, and uses ${storeName(now.postgres)} now.`;
+  screen.hint(`${stores} What is there stays there. To go back: ${back(before)}`);
+}
+
+function back({ postgres }: DaemonRecord): string {
+  const set = postgres === null ? "remove ASYNCAGENTS_STORE" : "set ASYNCAGENTS_STORE to that database";
+  return `${set}, then: asyncagents restart`;
 }
 
 type Caller = Pick<Invocation, "directory" | "configuration" | "screen">;
@@ -30,7 +47,7 @@ export function warnOfOwnStore({ directory, configuration, screen }: Caller): vo
   const own = storeSetting(configuration().store)?.shown ?? null;
   if (daemon === null || daemon.postgres === own) return;
   const stores = `This command uses ${storeName(own)}, and the daemon keeps its tasks in ${storeName(daemon.postgres)}.`;
-  screen.hint(`${stores} Set ASYNCAGENTS_STORE as where the daemon was started, if you mean that one.`);
+  screen.hint(`${stores} ${AS_THE_DAEMON}, if you mean that one.`);
 }
 
 /** The store of this shell. */

@@ -66,6 +66,12 @@ test("a daemon that runs for this machine only says how to open the door", async
   const elsewhere = await world.cli("up", "--listen", "127.0.0.1:1");
   expect([elsewhere.code, elsewhere.err]).toEqual([1, expect.stringContaining(`listens on ${restarted.listen}`)]);
   expect(elsewhere.err).toContain("asyncagents restart --listen 127.0.0.1:1");
+  const closed = await world.cli("restart");
+  expect([closed.code, closed.out]).toEqual([0, expect.not.stringContaining("listens")]);
+  const { port } = new URL(restarted.listen ?? "");
+  expect(closed.err).toContain(`asyncagents restart --listen 127.0.0.1:${port}`);
+  // Nothing was closed.
+  expect((await world.cli("restart")).err).toBe("");
 }, 60_000);
 
 test("what is wrong with a token's name, role or expiry is said, and agents create none", async () => {

@@ -57,7 +57,10 @@ describe("a daemon with ASYNCAGENTS_STORE", () => {
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("pg_dump")]);
     delete world.environment.ASYNCAGENTS_STORE;
     for (const command of ["ls", "up"]) {
-      expect((await world.cli(command)).err).toContain(`The daemon keeps its tasks in ${shown}`);
+      const { err } = await world.cli(command);
+      expect(err).toContain(`The daemon keeps its tasks in ${shown}`);
+      // A restart would take the tasks away: it is not the first advice.
+      expect(err).toMatch(/Set ASYNCAGENTS_STORE here .*asyncagents restart/);
     }
     const doctor = await world.cli("doctor");
     expect([doctor.code, doctor.out]).toEqual([
@@ -74,6 +77,9 @@ describe("a daemon with ASYNCAGENTS_STORE", () => {
       expect([words, code, err]).toEqual([words, 0, expect.stringContaining("This command uses SQLite")]);
       expect(err).toContain(`the daemon keeps its tasks in ${shown}`);
     }
+    const moved = await world.cli("restart");
+    expect([moved.code, moved.err]).toEqual([0, expect.stringContaining(`kept its tasks in ${shown}`)]);
+    expect((await world.cli("restart")).err).toBe("");
   }, 60_000);
 
   test("that cannot start says why this start failed, not why earlier ones did", async () => {

@@ -18,7 +18,7 @@ import { openStore } from "../../store/open.ts";
 import { storeSetting } from "../../store/store-setting.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { warnOfOtherStore } from "../other-store.ts";
+import { warnOfLeftStore, warnOfOtherStore } from "../other-store.ts";
 import { assertPerson } from "../person-only.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { ago, oneLine } from "../terminal/text.ts";
@@ -117,11 +117,15 @@ export const restartCommand: Command = {
     await readListen(invocation);
     const daemon = findDaemon(invocation.directory);
     if (daemon) await stopIdle(invocation, daemon, "restart");
-    return upDetached(invocation);
+    return upDetached(invocation, daemon);
   },
 };
 
-async function upDetached({ directory, screen, configuration }: Invocation): Promise<number> {
+/** `before`: the daemon that this one replaces. */
+async function upDetached(
+  { directory, screen, configuration }: Invocation,
+  before: DaemonRecord | null = null,
+): Promise<number> {
   const { daemon, started } = await screen.during("starting the daemon", ensureDaemon(directory));
   screen.show(shown(daemon, started), () => {
     screen.line(started ? `The daemon is running (pid ${daemon.pid}).` : alreadyRuns(daemon));
@@ -132,9 +136,18 @@ async function upDetached({ directory, screen, configuration }: Invocation): Pro
     if (daemon.postgres !== null) screen.line(`  store      ${daemon.postgres}`);
   });
   warnOfOtherStore(screen, daemon, storeSetting(configuration().store)?.shown ?? null);
+  if (before) warnOfLeftStore(screen, before, daemon);
+  if (before) warnOfClosedDoor(screen, before, daemon);
   warnOfPlainText(screen, daemon, configuration());
   warnOfTelemetry(screen, daemon);
   return EXIT.ok;
+}
+
+/** Its address came from a shell whose settings a restart elsewhere does not have. */
+function warnOfClosedDoor(screen: Screen, before: DaemonRecord, now: DaemonRecord): void {
+  if (before.listen === null || now.listen !== null) return;
+  const again = `asyncagents restart --listen ${new URL(before.listen).host}`;
+  screen.hint(`The door on ${before.listen} is closed. Open it again: ${again}`);
 }
 
 /** It is on, and nothing would be reported. */

@@ -14,7 +14,7 @@ import { SCHEMA_VERSION } from "../../store/migrations/migrations.ts";
 import { missingRight, postgresSummary } from "../../store/postgres/summary.ts";
 import { isDamage } from "../../store/sqlite/failure.ts";
 import { type PostgresSetting, storeSetting } from "../../store/store-setting.ts";
-import { otherStore } from "../other-store.ts";
+import { otherStore, SAME_STORE } from "../other-store.ts";
 import { quantity } from "../terminal/text.ts";
 import { type CheckContext, type Finding, ok, problem, warning } from "./finding.ts";
 
@@ -123,10 +123,7 @@ export function checkSameStore(daemon: DaemonRecord, { applied, configuration }:
   if (applied.problems.length > 0) return [];
   const wanted = shownStore(configuration);
   const stores = wanted === undefined ? null : otherStore(daemon, wanted);
-  if (stores === null) return [];
-  const remedy =
-    "Set ASYNCAGENTS_STORE here as where the daemon was started. Or, so that the daemon uses the store of this shell: asyncagents restart";
-  return [problem("daemon", stores, remedy)];
+  return stores === null ? [] : [problem("daemon", stores, SAME_STORE)];
 }
 
 /** Null for SQLite; undefined if the address cannot be read. */
