@@ -38,6 +38,7 @@ export class Connection {
   readonly #configuration: () => Configuration;
   #opened: Promise<DaemonRecord> | null = null;
   #found: DaemonRecord | null = null;
+  #isOtherStore = false;
   readonly #told = new Set<Trouble["kind"]>();
   #looking: ReturnType<typeof setInterval> | undefined;
 
@@ -63,6 +64,11 @@ export class Connection {
       origin: { door: "person", depth },
       fetch: (input, init) => this.#fetch(input, init),
     });
+  }
+
+  /** Whether the daemon that was found keeps its tasks elsewhere than the programs of this shell. */
+  get isOtherStore(): boolean {
+    return this.#isOtherStore;
   }
 
   /** Whether the daemon that was found is gone. */
@@ -97,7 +103,7 @@ export class Connection {
     );
     this.#found = daemon;
     if (started) this.#screen.hint(`Started the daemon (pid ${daemon.pid}). Dashboard: ${daemon.url}`);
-    if (wanted !== undefined) warnOfOtherStore(this.#screen, daemon, wanted);
+    if (wanted !== undefined) this.#isOtherStore = warnOfOtherStore(this.#screen, daemon, wanted);
     if (daemon.version !== manifest.version) {
       const versions = `The daemon is version ${daemon.version}, this command is ${manifest.version}.`;
       this.#screen.hint(`${versions} Restart it: asyncagents down && asyncagents up`);

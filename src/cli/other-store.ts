@@ -22,9 +22,11 @@ const AS_THE_DAEMON = "Set ASYNCAGENTS_STORE here as where the daemon was starte
 /** A restart comes second: the tasks stay in the store that the daemon leaves. */
 export const SAME_STORE = `${AS_THE_DAEMON}. Or, so that the daemon uses the store of this shell: asyncagents restart`;
 
-export function warnOfOtherStore(screen: Screen, daemon: DaemonRecord, wanted: string | null): void {
+/** Returns whether they are two. */
+export function warnOfOtherStore(screen: Screen, daemon: DaemonRecord, wanted: string | null): boolean {
   const stores = otherStore(daemon, wanted);
   if (stores !== null) screen.hint(`${stores} ${SAME_STORE}`);
+  return stores !== null;
 }
 
 /** After a restart. */

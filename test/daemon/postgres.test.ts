@@ -62,6 +62,9 @@ describe("a daemon with ASYNCAGENTS_STORE", () => {
       // A restart would take the tasks away: it is not the first advice.
       expect(err).toMatch(/Set ASYNCAGENTS_STORE here .*asyncagents restart/);
     }
+    const queued = await world.cli("run", "--queue", "--host", "scripted", "Waits");
+    expect([queued.code, queued.err]).toEqual([0, expect.stringContaining("a runner of this shell would not see it")]);
+    expect(queued.err).not.toContain("Start one");
     const doctor = await world.cli("doctor");
     expect([doctor.code, doctor.out]).toEqual([
       1,

@@ -97,7 +97,9 @@ async function runPrompt(invocation: Invocation): Promise<number> {
     );
   }
   if (after.length > 0) screen.hint(`It is in the batch ${task.batchId}.`);
-  if (task.queue?.waitsFor) screen.hint(oneLine(task.queue.waitsFor));
+  if (queue && connection.isOtherStore)
+    screen.hint("It is in the daemon's store: a runner of this shell would not see it.");
+  else if (task.queue?.waitsFor) screen.hint(oneLine(task.queue.waitsFor));
   const state =
     task.phaseDetail?.kind === "after" ? "waits for other tasks" : queue ? "waits for a runner" : "is running";
   screen.hint(
