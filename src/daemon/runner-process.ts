@@ -20,6 +20,7 @@ import { instanceJudge, ownIdentity } from "../process/liveness.ts";
 import { machineOf } from "../process/machine.ts";
 import { makeId } from "../process/make-id.ts";
 import { DEPTH_VARIABLE } from "../protocol/call-origin.ts";
+import type { HostName } from "../protocol/executor-names.ts";
 import type { QueueLimits } from "../store/queue/run-queue.ts";
 import type { RunnerLack, RunnerRecord } from "../store/runners/records.ts";
 import type { Instance } from "../store/store.ts";
@@ -37,7 +38,7 @@ export interface RunnerOptions extends DrainOptions {
   /** The data folder. */
   directory: string;
   environment: Record<string, string | undefined>;
-  hosts: readonly string[];
+  hosts: readonly HostName[];
   labels: readonly string[];
   max: number;
   /** The limits for all runners together. */

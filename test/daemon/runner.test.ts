@@ -153,9 +153,19 @@ describe("asyncagents runner", () => {
       ["--limit", "host=3"],
       ["--limit", "total:x=3"],
       ["--label", "a b"],
-      ["--hosts", "x"],
     ]) {
       expect((await world.cli("runner", ...options)).code).toBe(2);
+    }
+    // A host that it would leave out without a word, a limit that would count nothing.
+    const oneAgent = "takes `acp`, which is all ACP agents of the machine";
+    for (const [option, value, reason] of [
+      ["--hosts", "scripted,x", '--hosts takes opencode, claude, acp, scripted, not "x"'],
+      ["--hosts", "scripted,acp:opencode", `--hosts ${oneAgent}`],
+      ["--limit", "host:nope=3", '--limit host: takes opencode, claude, acp, scripted, not "nope"'],
+      ["--limit", "host:acp:codex=3", `--limit host: ${oneAgent}`],
+    ] as const) {
+      const { code, err } = await world.cli("runner", option, value);
+      expect([code, err]).toEqual([2, expect.stringContaining(reason)]);
     }
     expect((await world.cli("run", "--label", "gpu", "x")).err).toContain("--label needs --queue");
   }, 60_000);

@@ -3,7 +3,7 @@ import { AsyncAgentsError } from "../../model/errors.ts";
 import type { QueueLimits } from "../../store/queue/run-queue.ts";
 import type { Command } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { executorNamed, HOSTS, hostOf } from "../host-names.ts";
+import { HOSTS, hostNamed } from "../host-names.ts";
 import { assertPerson } from "../person-only.ts";
 
 const MAX_RUNS = 4;
@@ -38,7 +38,7 @@ export const runnerCommand: Command = {
     // Its settings, and with them the rules about what agents may do, come from whoever starts it.
     assertPerson({ environment }, "start a runner");
     const names = given.text("hosts")?.split(",") ?? HOSTS.slice(0, 2);
-    const hosts = names.map((name) => hostOf(executorNamed(name.trim())));
+    const hosts = names.map((name) => hostNamed(name, "--hosts"));
     const labels = [...new Set(given.texts("label"))];
     const { assertLabel } = await import("../../engine/queue/enqueue.ts");
     for (const label of labels) assertLabel(label);
@@ -79,7 +79,7 @@ function limitsOf(given: readonly string[]): QueueLimits {
     }
     const value = Number(number);
     if (kind === "total") limits = { ...limits, total: value };
-    if (kind === "host") limits = { ...limits, hosts: { ...limits.hosts, [name]: value } };
+    if (kind === "host") limits = { ...limits, hosts: { ...limits.hosts, [hostNamed(name, "--limit host:")]: value } };
     if (kind === "model") limits = { ...limits, models: { ...limits.models, [name]: value } };
     if (kind === "label") limits = { ...limits, labels: { ...limits.labels, [name]: value } };
   }
