@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -14,7 +15,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { appendJsonc, parseJsonc, plainOf, setJsonc } from "../../src/configuration/jsonc.ts";
 import { root } from "../ground/repository.ts";
-import { cliWorld } from "./cli-bed.ts";
+import { type CliWorld, cliWorld } from "./cli-bed.ts";
 
 const CLAUDE = join(root, `node_modules/@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`);
 
@@ -38,6 +39,11 @@ function inHome(text: string | null, file = ".config/opencode/opencode.json") {
   mkdirSync(dirname(path), { recursive: true });
   if (text !== null) writeFileSync(path, text);
   return { ...world, path, read: () => readFileSync(path, "utf8"), folderNow: () => readdirSync(dirname(path)).sort() };
+}
+
+/** Claude's own command line, in the folder of the world. */
+function claude({ work, environment }: CliWorld, ...words: string[]): void {
+  execFileSync(CLAUDE, words, { cwd: work, env: environment, stdio: "ignore" });
 }
 
 describe("install opencode", () => {
@@ -149,6 +155,7 @@ describe("install for MCP clients", () => {
 
   test("a Claude project gets .mcp.json; for the user, Claude's own command is called", async () => {
     const world = cliWorld();
+    const report = async () => (await world.cli("doctor")).out;
     expect((await world.json("install", "claude", "--scope", "project", "--yes")).changed).toBe(true);
     const { mcpServers } = JSON.parse(readFileSync(join(world.work, ".mcp.json"), "utf8"));
     expect(mcpServers.asyncagents.command).toBeString();
@@ -163,6 +170,10 @@ describe("install for MCP clients", () => {
     expect(mcpServers.asyncagents.env).toBeUndefined();
     expect(await world.json("install", "claude", "--add", "mcp", "--yes")).toMatchObject({ changed: false });
     expect((await world.cli("install", "claude", "--add", "both", "--yes")).err).toContain("has the MCP server in it");
+    // The plugin has the server in it, so each refuses to be added to the other.
+    const doubled = await world.cli("install", "claude", "--yes");
+    expect([doubled.code, doubled.err]).toEqual([1, expect.stringContaining("claude mcp remove asyncagents")]);
+    for (const scope of ["user", "project"]) claude(world, "mcp", "remove", "asyncagents", "--scope", scope);
     // The plugin, from this package's own folder.
     expect(await world.json("install", "claude", "--yes")).toMatchObject({ changed: true });
     const { enabledPlugins, extraKnownMarketplaces } = JSON.parse(
@@ -171,7 +182,15 @@ describe("install for MCP clients", () => {
     expect(enabledPlugins).toEqual({ "asyncagents@asyncagents": true });
     expect(extraKnownMarketplaces.asyncagents.source.path).toBe(join(root, "claude-code"));
     expect(await world.json("install", "claude", "--yes")).toMatchObject({ changed: false });
-  });
+    for (const scope of ["user", "project"]) {
+      const { code, err } = await world.cli("install", "claude", "--add", "mcp", "--scope", scope, "--yes");
+      expect([code, err]).toEqual([1, expect.stringContaining("claude plugin uninstall asyncagents")]);
+    }
+    expect(await report()).not.toContain("every tool twice");
+    // By hand, and in the folder above this one.
+    claude({ ...world, work: world.folder }, "mcp", "add", "asyncagents", "--", "asyncagents", "mcp");
+    expect(await report()).toMatch(/every tool twice\n.*claude mcp remove asyncagents/);
+  }, 30_000);
 
   test("an unknown client or choice is rejected by name", async () => {
     const world = cliWorld();

@@ -16,6 +16,7 @@ import { livingServers } from "../../http/discovery.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { HostName } from "../../protocol/executor-names.ts";
 import { ago } from "../terminal/text.ts";
+import { checkClaudeTools } from "./claude-tools.ts";
 import { type CheckContext, type Finding, ok, problem, warning } from "./finding.ts";
 import { checkNotifications } from "./notification-check.ts";
 import { programOutput } from "./programs.ts";
@@ -38,6 +39,7 @@ export const CHECKS: readonly ((context: CheckContext) => Promise<Finding | Find
   checkNode,
   checkGit,
   checkHosts,
+  checkClaudeTools,
   checkFolder,
   checkSettings,
   checkStore,

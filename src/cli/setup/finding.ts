@@ -12,6 +12,8 @@ export interface Finding {
 
 export interface CheckContext {
   directory: string;
+  /** The directory the command was called in. */
+  cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
   applied: AppliedConfiguration;
   /** Its values; defaults in place of what is wrong. */

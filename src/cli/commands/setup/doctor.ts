@@ -12,11 +12,11 @@ export const doctorCommand: Command = {
   summary: "check the installation and suggest fixes",
   details: "Exits with 1 if there is a problem; warnings do not count.",
   examples: ["asyncagents doctor", "asyncagents doctor --json | jq '.findings[] | select(.state != \"ok\")'"],
-  async run({ screen, directory, environment }) {
+  async run({ screen, directory, cwd, environment }) {
     // Imported here because it loads the store, which no other command needs.
     const { CHECKS } = await import("../../setup/doctor-checks.ts");
     const applied = applyConfiguration({ directory, environment });
-    const context = { directory, environment, applied, configuration: valuesOf(applied) };
+    const context = { directory, cwd, environment, applied, configuration: valuesOf(applied) };
     const looking = Promise.all(
       CHECKS.map(async (check) => {
         try {

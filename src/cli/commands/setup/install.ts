@@ -12,6 +12,7 @@ import {
   type InstallRequest,
   planInstall,
 } from "../../setup/agent-clients.ts";
+import { claudeTools, REMOVE_PLUGIN, REMOVE_SERVER } from "../../setup/claude-tools.ts";
 import { type ConfigChange, diffLines, withoutSecret, writeChange } from "../../setup/config-change.ts";
 import { programOutput } from "../../setup/programs.ts";
 
@@ -49,6 +50,7 @@ export const installCommand: Command = {
     const add = http && given.text("add") === undefined ? "mcp" : choice(given, "add", ADDS);
     const request = { scope, add, http, cwd, environment };
     assertAdd(client, scope, given.text("add"));
+    if (client === "claude" && !given.flag("print")) assertNotDoubled(request);
     const plan = planInstall(client, request);
     if ("programs" in plan) return installByProgram(invocation, client, plan);
     // Before the question, and also where nobody can be asked.
@@ -167,6 +169,16 @@ function assertAdd(client: ClientName, scope: InstallRequest["scope"], add: stri
       ? "The plugin of Claude Code has the MCP server in it, and is for all your projects: leave --add out, or use --add mcp."
       : "Only opencode and claude have a plugin; --add is for them.";
   throw new AsyncAgentsError("invalid_input", message);
+}
+
+/** The plugin is for all projects, and the server may be there for this folder alone. */
+function assertNotDoubled({ scope, add, ...place }: InstallRequest): void {
+  const isPlugin = scope === "user" && add !== "mcp";
+  const { plugin, server } = claudeTools(place);
+  if (isPlugin ? !server : !plugin) return;
+  const [other, remove] = isPlugin ? ["MCP server", REMOVE_SERVER] : ["plugin", REMOVE_PLUGIN];
+  const message = `Claude Code already has the ${other}. The plugin has the server in it: with both, models would see every tool twice. To change over, run first: ${remove}`;
+  throw new AsyncAgentsError("request_conflict", message);
 }
 
 async function agreed(invocation: Invocation): Promise<boolean> {
