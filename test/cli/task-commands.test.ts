@@ -281,6 +281,26 @@ describe("acting on a task", () => {
     });
   });
 
+  test("one that no runner has begun is listed as queued, and a wait for it says why", async () => {
+    const queued = await run("--queue", "--label", "gpu", "Queued");
+    const running = await run("Stays\n!wait never");
+    const listed = (await world.cli("ls", "-q", "--status", "queued")).out;
+    expect(listed).toBe(`${queued.id}\n`);
+    expect((await world.cli("ls", "-q", "--status", "queued", "--limit", "1", "--sort", "started")).out).toBe(listed);
+    expect((await world.cli("ls", "-q", "--status", "queued,working")).out.split("\n")).toContain(running.id);
+    expect((await world.cli("ls", "--status", "nope")).err).toContain("completed, error, cancelled, resumed, queued");
+    const reason = "No runner is running. Start one: asyncagents runner --hosts scripted --label gpu";
+    const one = await world.cli("wait", "--timeout", "300ms", queued.id);
+    expect([one.code, one.err]).toEqual([4, expect.stringContaining(`${queued.id.slice(-8)} still waits: ${reason}`)]);
+    expect(one.err).toContain(`"Queued" waits: ${reason}`);
+    const two = await world.cli("wait", "--timeout", "300ms", queued.id, running.id);
+    expect(two.err).toContain("2 tasks have not ended, 1 of them queued.");
+    const launched = world.start(["run", "--queue", "--host", "scripted", "--label", "gpu", "--wait", "Another"]);
+    await launched.said(`"Another" waits: ${reason}`);
+    launched.process.kill("SIGINT");
+    expect((await launched.ended).code).toBe(130);
+  });
+
   test("a wait that ends in the middle of a call says that time ran out, whatever it was doing", async () => {
     const { id } = await run("Stay\n!wait never");
     for (const timeout of ["1ms", "2ms", "4ms", "6ms", "8ms", "12ms"]) {

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findDaemon } from "../../src/daemon/find-daemon.ts";
-import { cliWorld, MAIN } from "./cli-bed.ts";
+import { type CliWorld, cliWorld, MAIN } from "./cli-bed.ts";
 
 /** Without tmux there is no terminal to draw on, and only the test above remains. */
 const terminalTest = spawnSync("tmux", ["-V"]).status === 0 ? test : () => undefined;
@@ -42,14 +42,8 @@ test("watch does not start the daemon that somebody stopped, and goes on with th
   expect((await watching.ended).code).toBe(130);
 });
 
-terminalTest("watch draws a live table in a real terminal, follows its size, and gives the screen back", async () => {
-  const world = cliWorld();
-  await world.json(
-    "run",
-    "--host",
-    "scripted",
-    `A description that is long enough to be cut on a narrow screen\n!wait go.txt`,
-  );
+/** A terminal of its own, that ends with `tmux("kill-server")`. */
+function terminal(world: CliWorld) {
   const socket = join(world.folder, "tmux");
   const tmux = (...args: string[]) =>
     spawnSync("tmux", ["-S", socket, ...args], { env: world.environment, encoding: "utf8", cwd: world.work });
@@ -61,6 +55,18 @@ terminalTest("watch draws a live table in a real terminal, follows its size, and
     }
     throw new Error(`the terminal never showed ${pattern}:\n${tmux("capture-pane", "-p").stdout}`);
   };
+  return { tmux, shows };
+}
+
+terminalTest("watch draws a live table in a real terminal, follows its size, and gives the screen back", async () => {
+  const world = cliWorld();
+  await world.json(
+    "run",
+    "--host",
+    "scripted",
+    `A description that is long enough to be cut on a narrow screen\n!wait go.txt`,
+  );
+  const { tmux, shows } = terminal(world);
   tmux("new-session", "-d", "-x", "70", "-y", "12", "sh");
   try {
     tmux("send-keys", `echo before; "${process.execPath}" "${MAIN}" watch; echo "ended $?"`, "Enter");
@@ -84,6 +90,20 @@ terminalTest("watch draws a live table in a real terminal, follows its size, and
     const after = await shows(/ended 0/);
     expect(after).toContain("before");
     expect(after).not.toContain("✓ completed");
+  } finally {
+    tmux("kill-server");
+  }
+});
+
+terminalTest("watch counts what waits apart from what runs", async () => {
+  const world = cliWorld();
+  await world.json("run", "--host", "scripted", "Runs\n!wait go.txt");
+  const { tmux, shows } = terminal(world);
+  tmux("new-session", "-d", "-x", "80", "-y", "12", `"${process.execPath}" "${MAIN}" watch`);
+  try {
+    await shows(/1 running · 0 need you/);
+    await world.json("run", "--queue", "--host", "scripted", "Waits");
+    await shows(/1 running · 1 queued · 0 need you/);
   } finally {
     tmux("kill-server");
   }

@@ -2,8 +2,7 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { AsyncAgentsError } from "../../model/errors.ts";
-import { STATUSES, TASK_SORTS, type TaskSort } from "../../model/task.ts";
-import type { BackgroundTaskStatus } from "../../protocol/tasks.ts";
+import { PHASES, STATUSES, TASK_SORTS, type TaskSort } from "../../model/task.ts";
 import type { CommandArguments } from "../arguments.ts";
 import type { Command, Invocation } from "../command.ts";
 import { eachOf } from "../each-of.ts";
@@ -18,6 +17,7 @@ import { taskTableColumns } from "../terminal/task-table.ts";
 import { budgetLine } from "./spending/budget.ts";
 
 const DEFAULT_LIMIT = 20;
+const STATES = [...STATUSES, ...PHASES];
 
 export const listCommand: Command = {
   name: "ls",
@@ -30,8 +30,8 @@ export const listCommand: Command = {
       value: "status",
       short: "s",
       multiple: true,
-      summary: `${STATUSES.join(", ")}, or live`,
-      completes: [...STATUSES, "live"],
+      summary: `${STATUSES.join(", ")}, live, or what a live task is doing: ${PHASES.join(", ")}`,
+      completes: [...STATES, "live"],
     },
     agent: { value: "name", short: "a", summary: "only tasks of this agent" },
     host: { value: "host", summary: "only tasks of this host, or of an ACP agent (acp:codex)", completes: HOSTS },
@@ -88,7 +88,7 @@ async function chosenTasks(invocation: Invocation): Promise<Listing & { exitCode
   const { arguments: given, connection, cwd } = invocation;
   const folder = given.text("dir");
   const filter = {
-    status: statusesOf(given),
+    states: statesOf(given),
     search: given.text("search"),
     ...placeOf(given),
     directory: folder === undefined ? undefined : folderOf(resolve(cwd, folder)),
@@ -150,16 +150,16 @@ function folderOf(path: string): string {
   }
 }
 
-function statusesOf(given: CommandArguments): BackgroundTaskStatus[] | undefined {
+function statesOf(given: CommandArguments): (typeof STATES)[number][] | undefined {
   const words = given.texts("status").flatMap((text) => text.split(","));
   if (words.length === 0) return undefined;
-  return words.flatMap((word): BackgroundTaskStatus[] => {
+  return words.flatMap((word): typeof STATES => {
     if (word === "live") return ["running", "resumed"];
-    const status = STATUSES.find((each) => each === word);
-    if (status) return [status];
+    const state = STATES.find((each) => each === word);
+    if (state) return [state];
     throw new AsyncAgentsError(
       "invalid_input",
-      `"${word}" is not a status. --status takes ${STATUSES.join(", ")} or live.`,
+      `"${word}" is not a status. --status takes ${STATES.join(", ")} or live.`,
     );
   });
 }

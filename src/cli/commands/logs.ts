@@ -68,7 +68,7 @@ async function followLogs(
 ): Promise<number> {
   const { connection, screen, signal } = invocation;
   const printer = new LogPrinter(invocation);
-  const hints = new TaskHints(screen);
+  const hints = new TaskHints(invocation);
   printer.print((await readPage(client, task.id, limit)).messages);
   let last = task;
   try {

@@ -9,6 +9,7 @@ import { inspectRepo } from "../../worktree/git/repo.ts";
 import type { Command, Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { waitForAttempt } from "../following/attempt-waiting.ts";
+import { queuedReason } from "../following/task-hints.ts";
 import { waitForTasks } from "../following/task-waiting.ts";
 import { executorNamed, HOST_CHOICE, HOSTS } from "../host-names.ts";
 import { resolveTasks } from "../identifiers.ts";
@@ -97,9 +98,8 @@ async function runPrompt(invocation: Invocation): Promise<number> {
     );
   }
   if (after.length > 0) screen.hint(`It is in the batch ${task.batchId}.`);
-  if (queue && connection.isOtherStore)
-    screen.hint("It is in the daemon's store: a runner of this shell would not see it.");
-  else if (task.queue?.waitsFor) screen.hint(oneLine(task.queue.waitsFor));
+  const reason = queuedReason(task, invocation);
+  if (reason !== null) screen.hint(reason);
   const state =
     task.phaseDetail?.kind === "after" ? "waits for other tasks" : queue ? "waits for a runner" : "is running";
   screen.hint(

@@ -9,7 +9,7 @@ import type { Invocation } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { shortId } from "../terminal/text.ts";
 import { liveEvents } from "./live-events.ts";
-import { TaskHints } from "./task-hints.ts";
+import { queuedReason, TaskHints } from "./task-hints.ts";
 
 interface TaskWaitResult {
   /** Their last known states, in the order of the ids. */
@@ -29,7 +29,7 @@ export async function waitForTasks(
   { timeoutMs, onEnd }: TaskWaitOptions = {},
 ): Promise<TaskWaitResult> {
   const known = new Map(tasks.map((task) => [task.id, task]));
-  const hints = new TaskHints(invocation.screen);
+  const hints = new TaskHints(invocation);
   const told = new Set<string>();
   const limit = timeoutMs === undefined ? null : AbortSignal.timeout(Math.min(timeoutMs, 2 ** 31 - 1));
   const stop = limit ? AbortSignal.any([limit, invocation.signal]) : invocation.signal;
@@ -71,18 +71,27 @@ function waitingText(known: ReadonlyMap<string, BackgroundTask>): string {
   return live.length === 1 ? `waiting for "${live[0]?.description}"` : `waiting for ${live.length} tasks`;
 }
 
-function outcome(
-  { screen, signal }: Invocation,
-  tasks: BackgroundTask[],
-  ended: boolean,
-  late: boolean,
-): TaskWaitResult {
+function outcome(invocation: Invocation, tasks: BackgroundTask[], ended: boolean, late: boolean): TaskWaitResult {
+  const { screen, signal } = invocation;
   if (ended) {
     const exitCode = tasks.every(({ status }) => status === "completed") ? EXIT.ok : EXIT.failed;
     return { tasks, ended, exitCode };
   }
-  const live = tasks.filter(({ status }) => isLive(status)).map(({ id }) => shortId(id));
-  const goesOn = `${live.length === 1 ? `Task ${live[0]} is` : `${live.length} tasks are`} still running. Wait again: asyncagents wait ${live.join(" ")}`;
+  const live = tasks.filter(({ status }) => isLive(status));
+  const goesOn = `${stillText(live, invocation)} Wait again: asyncagents wait ${live.map(({ id }) => shortId(id)).join(" ")}`;
   screen.hint(late && !signal.aborted ? `Timed out. ${goesOn}` : goesOn);
   return { tasks, ended, exitCode: late && !signal.aborted ? EXIT.timeout : EXIT.interrupted };
+}
+
+function stillText(live: readonly BackgroundTask[], invocation: Invocation): string {
+  const queued = live.filter(({ phase }) => phase === "queued");
+  const [first] = live;
+  if (live.length > 1) {
+    if (queued.length === 0) return `${live.length} tasks are still running.`;
+    return `${live.length} tasks have not ended, ${queued.length} of them queued.`;
+  }
+  const name = `Task ${shortId(first?.id ?? "")}`;
+  if (queued.length === 0 || !first) return `${name} is still running.`;
+  const reason = queuedReason(first, invocation);
+  return reason === null ? `${name} is still queued.` : `${name} still waits: ${reason}`;
 }

@@ -98,10 +98,11 @@ export class LiveTable {
     const all = [...this.#tasks.values()].filter(({ status }) => !given.flag("live") || isLive(status)).sort(liveFirst);
     this.#above = Math.max(0, Math.min(this.#above, all.length - this.#visible()));
     const rows = all.slice(this.#above, this.#above + this.#visible());
-    const live = all.filter(({ status }) => isLive(status)).length;
+    const queued = all.filter(({ phase }) => phase === "queued").length;
+    const running = all.filter(({ status }) => isLive(status)).length - queued;
     const asking = all.filter(({ phase }) => phase === "waiting");
     const needs = all.filter(needsPerson).length;
-    const counts = `${live} running · ${needs} ${needs === 1 ? "needs" : "need"} you · ${this.#total} in total`;
+    const counts = `${running} running · ${queued === 0 ? "" : `${queued} queued · `}${needs} ${needs === 1 ? "needs" : "need"} you · ${this.#total} in total`;
     const first = asking.at(-1);
     const keys = all.length > rows.length ? "j/k scroll, q quits" : "q quits; tasks keep running";
     const foot = this.#note || (first ? `asyncagents answer ${shortId(first.id)}: ${question(first)}` : keys);
