@@ -95,16 +95,30 @@ terminalTest("watch draws a live table in a real terminal, follows its size, and
   }
 });
 
-terminalTest("watch counts what waits apart from what runs", async () => {
-  const world = cliWorld();
-  await world.json("run", "--host", "scripted", "Runs\n!wait go.txt");
-  const { tmux, shows } = terminal(world);
-  tmux("new-session", "-d", "-x", "80", "-y", "12", `"${process.execPath}" "${MAIN}" watch`);
-  try {
-    await shows(/1 running · 0 need you/);
-    await world.json("run", "--queue", "--host", "scripted", "Waits");
-    await shows(/1 running · 1 queued · 0 need you/);
-  } finally {
-    tmux("kill-server");
-  }
-});
+terminalTest(
+  "watch and ls count what waits apart from what runs, and say why it waits, however long its description",
+  async () => {
+    const world = cliWorld();
+    await world.json("run", "--host", "scripted", "Runs\n!wait go.txt");
+    const { tmux, shows } = terminal(world);
+    const cli = (word: string) => tmux("send-keys", `"${process.execPath}" "${MAIN}" ${word}`, "Enter");
+    tmux("new-session", "-d", "-x", "80", "-y", "20", "sh");
+    try {
+      cli("watch");
+      await shows(/1 running · 0 need you/);
+      const prompt = "A description that is too long for a narrow terminal, as most of them are";
+      const { id } = await world.json<{ id: string }>("run", "--queue", "--host", "scripted", prompt);
+      await shows(/1 running · 1 queued · 0 need you/);
+      const reason = new RegExp(
+        `${id.slice(-8)}: No runner is running\\. Start one: asyncagents runner --hosts\\s+scripted`,
+      );
+      await shows(reason);
+      tmux("send-keys", "q");
+      await shows(/Running tasks keep running/);
+      cli("ls");
+      await shows(reason);
+    } finally {
+      tmux("kill-server");
+    }
+  },
+);

@@ -13,7 +13,7 @@ import { sinceOf } from "../since.ts";
 import { fetchListing, type Listing, MAX_LISTED } from "../task-listing.ts";
 import { formatted } from "../terminal/row-format.ts";
 import { tableLines } from "../terminal/table.ts";
-import { taskTableColumns } from "../terminal/task-table.ts";
+import { lostReasons, taskTableColumns } from "../terminal/task-table.ts";
 import { budgetLine } from "./spending/budget.ts";
 
 const DEFAULT_LIMIT = 20;
@@ -73,7 +73,9 @@ export const listCommand: Command = {
       if (tasks.length === 0) return screen.hint(noTasks(given));
       const { width, paint } = screen;
       const columns = taskTableColumns(paint, Date.now(), width, given.text("sort") === "cost");
-      for (const line of tableLines(columns, tasks, { width, paint })) screen.line(line);
+      const [header = "", ...rows] = tableLines(columns, tasks, { width, paint });
+      for (const line of [header, ...rows]) screen.line(line);
+      for (const reason of lostReasons(tasks, rows, Date.now())) screen.hint(reason);
       if (total !== null && total > tasks.length) screen.hint(`${tasks.length} of ${total}; --all lists them all`);
       if (budgets !== "") screen.hint(budgets);
     });

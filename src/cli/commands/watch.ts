@@ -15,8 +15,10 @@ import { taskState } from "../terminal/task-table.ts";
 import { oneLine } from "../terminal/text.ts";
 import { budgetLine } from "./spending/budget.ts";
 
-/** How often budgets are read; the table is drawn again every second anyway. */
-const BUDGETS_MS = 2_000;
+/** How often what no event tells is read; the table is drawn again every second anyway. */
+const READ_MS = 2_000;
+/** The newest live tasks of which it is read why they wait. */
+const MOST_WAITING = 200;
 
 export const watchCommand: Command = {
   name: "watch",
@@ -63,11 +65,12 @@ async function watchTable(invocation: Invocation): Promise<number> {
   // The terminal is restored even if something else ends the command.
   process.once("SIGTERM", () => quit.abort());
   const leave = screen.enterAlternateScreen();
-  const readBudgets = async () => {
+  const read = async () => {
     table.budgets = await connection.client().then(budgetLine, () => table.budgets);
+    if (table.hasQueued) table.learnQueue(await queuedTasks(connection));
   };
-  const tick = setInterval(() => void readBudgets(), BUDGETS_MS);
-  void readBudgets();
+  const tick = setInterval(() => void read(), READ_MS);
+  void read();
   table.start();
   try {
     for await (const { event } of liveEvents(connection, stop, { onlyLooks: true })) table.apply(event);
@@ -79,6 +82,17 @@ async function watchTable(invocation: Invocation): Promise<number> {
   }
   screen.hint("Running tasks keep running. List them: asyncagents ls");
   return signal.aborted ? EXIT.interrupted : EXIT.ok;
+}
+
+/** None if they cannot be read now. */
+async function queuedTasks(connection: Invocation["connection"]): Promise<BackgroundTask[]> {
+  try {
+    const client = await connection.client();
+    const { tasks } = await client.tasks({ status: ["running", "resumed"], limit: MOST_WAITING });
+    return tasks.filter(({ phase }) => phase === "queued");
+  } catch {
+    return [];
+  }
 }
 
 /** A receipt that fails is no reason to disturb anybody. */

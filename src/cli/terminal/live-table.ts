@@ -10,8 +10,8 @@ import type { Invocation } from "../command.ts";
 import { DAEMON_STOPPED } from "../connection.ts";
 import { scrollOf } from "./scroll-keys.ts";
 import { tableLines } from "./table.ts";
-import { taskTableColumns } from "./task-table.ts";
-import { cutToWidth, oneLine, shortId } from "./text.ts";
+import { lostReasons, taskTableColumns } from "./task-table.ts";
+import { cutToWidth, oneLine, shortId, wrapped } from "./text.ts";
 
 const REDRAW_MS = 100;
 const TICK_MS = 1000;
@@ -29,6 +29,8 @@ export class LiveTable {
   #note = "";
   /** The budgets that apply to what runs, as one line. */
   budgets = "";
+  /** The queue's places of tasks, which events do not have. */
+  #places = new Map<string, BackgroundTask["queue"]>();
   /** How many tasks are scrolled off above the screen. */
   #above = 0;
   #due: Timer | null = null;
@@ -70,6 +72,15 @@ export class LiveTable {
     this.#due ??= setTimeout(() => this.#draw(), REDRAW_MS);
   }
 
+  get hasQueued(): boolean {
+    return [...this.#tasks.values()].some(({ phase }) => phase === "queued");
+  }
+
+  /** Why tasks wait. */
+  learnQueue(tasks: readonly BackgroundTask[]): void {
+    this.#places = new Map(tasks.map(({ id, queue }) => [id, queue]));
+  }
+
   scroll(key: string): void {
     const lines = scrollOf(key, this.#visible());
     if (lines === 0) return;
@@ -89,6 +100,11 @@ export class LiveTable {
     for (const { id } of old) this.#tasks.delete(id);
   }
 
+  #placed(task: BackgroundTask): BackgroundTask {
+    const queue = task.phase === "queued" ? this.#places.get(task.id) : undefined;
+    return queue === undefined ? task : { ...task, queue };
+  }
+
   #draw(): void {
     // A redraw for another reason replaces the scheduled one.
     if (this.#due) clearTimeout(this.#due);
@@ -97,7 +113,7 @@ export class LiveTable {
     const { paint, width } = screen;
     const all = [...this.#tasks.values()].filter(({ status }) => !given.flag("live") || isLive(status)).sort(liveFirst);
     this.#above = Math.max(0, Math.min(this.#above, all.length - this.#visible()));
-    const rows = all.slice(this.#above, this.#above + this.#visible());
+    const rows = all.slice(this.#above, this.#above + this.#visible()).map((task) => this.#placed(task));
     const queued = all.filter(({ phase }) => phase === "queued").length;
     const running = all.filter(({ status }) => isLive(status)).length - queued;
     const asking = all.filter(({ phase }) => phase === "waiting");
@@ -106,14 +122,17 @@ export class LiveTable {
     const first = asking.at(-1);
     const keys = all.length > rows.length ? "j/k scroll, q quits" : "q quits; tasks keep running";
     const foot = this.#note || (first ? `asyncagents answer ${shortId(first.id)}: ${question(first)}` : keys);
+    const now = Date.now();
+    const table = tableLines(taskTableColumns(paint, now, width - 2), rows, { width: width - 2, paint });
+    const notes = lostReasons(rows, table.slice(1), now).flatMap((reason) => wrapped(reason, width, 2).split("\n"));
     const lines = [
       `${paint.bold("asyncagents")}  ${paint.dim(cutToWidth(counts, width - 14))}`,
       paint.dim(cutToWidth(this.budgets, width)),
       ...(rows.length > 0
-        ? tableLines(taskTableColumns(paint, Date.now(), width - 2), rows, { width: width - 2, paint }).map(
-            (line, at) => `${needsPerson(rows[at - 1]) ? paint.yellow("!") : " "} ${line}`,
-          )
+        ? table.map((line, at) => `${needsPerson(rows[at - 1]) ? paint.yellow("!") : " "} ${line}`)
         : [paint.dim('No tasks. Launch one: asyncagents run "prompt"')]),
+      // Where tasks fill the screen, `ls` and `show` say why they wait.
+      ...notes.slice(0, Math.max(0, this.#visible() - rows.length)).map((note) => paint.dim(cutToWidth(note, width))),
     ];
     const below = all.length - this.#above - rows.length;
     const place = [...(this.#above > 0 ? [`${this.#above} above`] : []), ...(below > 0 ? [`${below} below`] : [])];

@@ -81,6 +81,16 @@ export function reasonOf(task: BackgroundTask, now: number): string | null {
   return `${detail.reason} (${quantity(detail.count, "try").replace("trys", "tries")}${next})`;
 }
 
+/** The reasons of live tasks that the lines of their table had no room for, each with the tasks that it is for. */
+export function lostReasons(tasks: readonly BackgroundTask[], lines: readonly string[], now: number): string[] {
+  const lost = new Map<string, string[]>();
+  for (const [index, task] of tasks.entries()) {
+    const reason = isLive(task.status) ? oneLine(reasonOf(task, now) ?? "") : "";
+    if (!lines[index]?.includes(reason)) lost.set(reason, [...(lost.get(reason) ?? []), task.id]);
+  }
+  return [...lost].map(([reason, ids]) => `${shortList(ids)}: ${reason}`);
+}
+
 function shortList(ids: readonly string[]): string {
   const shown = ids.slice(0, 3).map(shortId).join(", ");
   return ids.length > 3 ? `${shown} and ${ids.length - 3} more` : shown;
