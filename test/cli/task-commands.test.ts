@@ -293,6 +293,7 @@ describe("acting on a task", () => {
     const one = await world.cli("wait", "--timeout", "300ms", queued.id);
     expect([one.code, one.err]).toEqual([4, expect.stringContaining(`${queued.id.slice(-8)} still waits: ${reason}`)]);
     expect(one.err).toContain(`"Queued" waits: ${reason}`);
+    expect((await world.cli("show", queued.id)).out).toMatch(/^waited +\ds; it has not begun$/m);
     const two = await world.cli("wait", "--timeout", "300ms", queued.id, running.id);
     expect(two.err).toContain("2 tasks have not ended, 1 of them queued.");
     const launched = world.start(["run", "--queue", "--host", "scripted", "--label", "gpu", "--wait", "Another"]);

@@ -94,6 +94,9 @@ describe("asyncagents runner", () => {
     const session = (await show(world, twice.id)).sessionID;
     first.process.kill("SIGKILL");
     await first.process.exited;
+    while ((await show(world, twice.id)).phase !== "queued") await Bun.sleep(50);
+    const { out } = await world.cli("show", twice.id);
+    expect(out).toMatch(/^waited +an earlier try was interrupted; it waits to begin again \(0 retries left\)$/m);
     await runner(world);
     expect(await world.cli("wait", once.id)).toMatchObject({ code: 1 });
     expect((await show(world, once.id)).error).toStartWith("interrupted");

@@ -78,7 +78,7 @@ export function reasonOf(task: BackgroundTask, now: number): string | null {
   }
   if (detail?.kind !== "retrying") return null;
   const next = detail.next === undefined ? "" : `, next at ${momentText(detail.next, now)}`;
-  return `${detail.reason} (${quantity(detail.count, "try").replace("trys", "tries")}${next})`;
+  return `${detail.reason} (${quantity(detail.count, "try")}${next})`;
 }
 
 /** The reasons of live tasks that the lines of their table had no room for, each with the tasks that it is for. */
@@ -108,11 +108,20 @@ function tookOf({ run }: BackgroundTask, now: number): number {
   return Math.max(0, (run.endedAt === null ? now : Date.parse(run.endedAt)) - Date.parse(run.startedAt));
 }
 
+/** Whether a runner has begun it before: what it did then still counts. */
+function hasTried({ queue, progress, run }: BackgroundTask): boolean {
+  return queue !== undefined && Date.parse(progress.lastUpdate) > Date.parse(run.startedAt);
+}
+
 /** How long it waited to begin, and how long it has worked. An older daemon does not say when it began. */
 function durationFields(task: BackgroundTask, now: number): [string, string][] {
   const { beganAt, run } = task;
   const since = Date.parse(run.startedAt);
   const end = run.endedAt === null ? now : Date.parse(run.endedAt);
+  if (beganAt === null && hasTried(task)) {
+    const left = quantity(task.queue?.retries ?? 0, "retry");
+    return [["waited", `an earlier try was interrupted; it waits to begin again (${left} left)`]];
+  }
   if (beganAt === null) {
     const begins = run.endedAt === null ? "it has not begun" : "it did not begin";
     return [["waited", `${longDuration(Math.max(0, end - since))}; ${begins}`]];

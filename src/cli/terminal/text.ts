@@ -88,9 +88,9 @@ export function shortId(id: string): string {
   return id.length > 14 ? id.slice(-8) : id;
 }
 
-/** `1 file`, `2 files`. */
+/** `1 file`, `2 files`, `2 tries`. */
 export function quantity(count: number, one: string): string {
-  return `${count} ${one}${count === 1 ? "" : "s"}`;
+  return count === 1 ? `1 ${one}` : `${count} ${one.replace(/(?<=[^aeiou])y$/, "ie")}s`;
 }
 
 /** Wrapped between words; later lines are indented by this many spaces. */
