@@ -72,11 +72,15 @@ describe("the daemon", () => {
 
   test("does not stop while one of its tasks runs unless forced, and then it is gone", async () => {
     const world = cliWorld();
-    await world.json("run", "--host", "scripted", "Waits\n!wait never.txt");
+    const waits = () => world.json("run", "--host", "scripted", "Waits\n!wait never.txt");
+    await waits();
     const daemon = findDaemon(world.data);
     if (!daemon) throw new Error("no daemon");
     const refused = await world.cli("down");
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("--force") });
+    await Promise.all([waits(), waits(), waits()]);
+    const names = 'daemon: "Waits", "Waits", "Waits" and 1 more. Wait for them';
+    expect((await world.cli("down")).err).toContain(`4 tasks are running in the ${names}`);
     expect(isAlive(daemon)).toBe(true);
     expect(await world.json("down", "--force")).toEqual({ stopped: true, pid: daemon.pid });
     expect(isAlive(daemon)).toBe(false);

@@ -21,7 +21,7 @@ import { EXIT } from "../exit-codes.ts";
 import { warnOfLeftStore, warnOfOtherStore } from "../other-store.ts";
 import { assertPerson } from "../person-only.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { ago, oneLine } from "../terminal/text.ts";
+import { ago, listed, oneLine } from "../terminal/text.ts";
 
 const STOP_MS = 20_000;
 const ASK_MS = 5000;
@@ -237,9 +237,9 @@ async function refuseWhileBusy({ url, token }: DaemonRecord, machine: string, co
     const isOwn = (task: BackgroundTask) => instances.some((instance) => runs(instance, task));
     const own = live.tasks.filter(isNear).filter(isOwn);
     if (own.length === 0) return;
-    const names = own.slice(0, 3).map(({ description }) => `"${oneLine(description)}"`);
+    const names = listed(own.map(({ description }) => `"${oneLine(description)}"`));
     const [what, it] = own.length === 1 ? ["A task is", "it"] : [`${own.length} tasks are`, "them"];
-    const message = `${what} running in the daemon: ${names.join(", ")}. Wait for ${it} to end (asyncagents watch), or interrupt ${it}: asyncagents ${command} --force`;
+    const message = `${what} running in the daemon: ${names}. Wait for ${it} to end (asyncagents watch), or interrupt ${it}: asyncagents ${command} --force`;
     throw new AsyncAgentsError("task_running", message);
   } catch (thrown) {
     if (AsyncAgentsError.isInstance(thrown) && thrown.code === "task_running") throw thrown;

@@ -5,7 +5,7 @@ import { changesText } from "../../model/text/task-changes.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
 import type { Paint } from "./paint.ts";
 import type { Column } from "./table.ts";
-import { localTime, longDuration, momentText, oneLine, quantity, shortDuration, shortId } from "./text.ts";
+import { listed, localTime, longDuration, momentText, oneLine, quantity, shortDuration, shortId } from "./text.ts";
 
 const MARKS: Record<BackgroundTask["status"], string> = {
   running: "●",
@@ -69,7 +69,7 @@ export function taskState({ status, phase, phaseDetail }: BackgroundTask): strin
 export function reasonOf(task: BackgroundTask, now: number): string | null {
   const { status, phaseDetail: detail, error, queue, after } = task;
   if (!isLive(status)) return status === "completed" ? null : (error?.trim() ?? null);
-  if (detail?.kind === "after") return `after ${shortList(after?.tasks ?? [])}`;
+  if (detail?.kind === "after") return `after ${listed((after?.tasks ?? []).map(shortId))}`;
   if (detail?.kind === "blocked") return detail.text;
   if (queue) return queue.waitsFor;
   if (detail?.kind === "paused") {
@@ -88,12 +88,7 @@ export function lostReasons(tasks: readonly BackgroundTask[], lines: readonly st
     const reason = isLive(task.status) ? oneLine(reasonOf(task, now) ?? "") : "";
     if (!lines[index]?.includes(reason)) lost.set(reason, [...(lost.get(reason) ?? []), task.id]);
   }
-  return [...lost].map(([reason, ids]) => `${shortList(ids)}: ${reason}`);
-}
-
-function shortList(ids: readonly string[]): string {
-  const shown = ids.slice(0, 3).map(shortId).join(", ");
-  return ids.length > 3 ? `${shown} and ${ids.length - 3} more` : shown;
+  return [...lost].map(([reason, ids]) => `${listed(ids.map(shortId))}: ${reason}`);
 }
 
 function painted(text: string, task: BackgroundTask, paint: Paint): string {

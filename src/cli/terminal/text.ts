@@ -93,6 +93,12 @@ export function quantity(count: number, one: string): string {
   return count === 1 ? `1 ${one}` : `${count} ${one.replace(/(?<=[^aeiou])y$/, "ie")}s`;
 }
 
+/** `a, b, c and 2 more`. */
+export function listed(all: readonly string[], most = 3): string {
+  const shown = all.slice(0, most).join(", ");
+  return all.length > most ? `${shown} and ${all.length - most} more` : shown;
+}
+
 /** Wrapped between words; later lines are indented by this many spaces. */
 export function wrapped(text: string, width: number, indent: number): string {
   const lines: string[] = [];
