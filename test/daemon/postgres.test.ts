@@ -121,7 +121,10 @@ describe("a daemon with ASYNCAGENTS_STORE", () => {
     expect((await world.cli("up")).code).toBe(0);
     await server.stop();
     const { code, out } = await world.cli("doctor");
+    const up = await world.cli("up");
     await server.start();
+    expect([up.code, up.err]).toEqual([0, expect.stringMatching(/waits for its store\. Do not restart it/)]);
+    expect((await world.cli("up")).err).toBe("");
     expect(code).toBe(1);
     expect(out).toMatch(/✗ store .*cannot be used[^→]*→ Start the database.*go on by themselves/);
     expect(out).toMatch(/✗ daemon .*waits for its store[^→]*→ Do not restart it/);

@@ -136,11 +136,20 @@ async function upDetached(
     if (daemon.postgres !== null) screen.line(`  store      ${daemon.postgres}`);
   });
   warnOfOtherStore(screen, daemon, storeSetting(configuration().store)?.shown ?? null);
+  if (!started) await warnIfSilent(screen, daemon, configuration());
   if (before) warnOfLeftStore(screen, before, daemon);
   if (before) warnOfClosedDoor(screen, before, daemon);
   warnOfPlainText(screen, daemon, configuration());
   warnOfTelemetry(screen, daemon);
   return EXIT.ok;
+}
+
+/** It runs, but does not answer: its store may be away. */
+async function warnIfSilent(screen: Screen, daemon: DaemonRecord, configuration: Configuration): Promise<void> {
+  // Only here: it loads the store, which would slow down the start.
+  const { answering } = await import("../setup/daemon-check.ts");
+  const { state, says, remedy } = await answering(daemon, `The daemon, pid ${daemon.pid}`, configuration);
+  if (state === "problem") screen.hint(`${says}. ${remedy}`);
 }
 
 /** Its address came from a shell whose settings a restart elsewhere does not have. */

@@ -6,7 +6,6 @@ import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmdirSync
 import { createServer } from "node:net";
 import { dirname, join, sep } from "node:path";
 import manifest from "../../../package.json" with { type: "json" };
-import { createClient } from "../../client/client.ts";
 import { mistypedVariables } from "../../configuration/configuration.ts";
 import { worktreesFolder } from "../../configuration/sections/worktrees.ts";
 import { type DaemonRecord, findDaemon } from "../../daemon/find-daemon.ts";
@@ -17,10 +16,11 @@ import { messageOf } from "../../model/errors.ts";
 import type { HostName } from "../../protocol/executor-names.ts";
 import { ago } from "../terminal/text.ts";
 import { checkClaudeTools } from "./claude-tools.ts";
+import { answering } from "./daemon-check.ts";
 import { type CheckContext, type Finding, ok, problem, warning } from "./finding.ts";
 import { checkNotifications } from "./notification-check.ts";
 import { programOutput } from "./programs.ts";
-import { checkSameStore, checkStore, checkTroubles, silentDaemon } from "./store-checks.ts";
+import { checkSameStore, checkStore, checkTroubles } from "./store-checks.ts";
 import { checkTelemetry } from "./telemetry-check.ts";
 
 const MIN_BUN = "1.3.14";
@@ -28,7 +28,6 @@ const MIN_GIT = "2.30";
 /** In bytes, for one path segment, on common file systems. */
 const LONGEST_NAME = 255;
 const QUIET = { info: () => {}, error: () => {} };
-const ANSWER_MS = 3000;
 
 export const CHECKS: readonly ((context: CheckContext) => Promise<Finding | Finding[]>)[] = [
   async () => ok("asyncagents", manifest.version),
@@ -183,7 +182,7 @@ async function checkDaemon(context: CheckContext): Promise<Finding[]> {
   const daemon = findDaemon(directory);
   const others = livingServers(directory).filter(({ kind }) => kind !== "daemon");
   const found = daemon
-    ? [await answering(daemon, context), ...checkSameStore(daemon, context)]
+    ? [await answering(daemon, shown(daemon), context.configuration), ...checkSameStore(daemon, context)]
     : [ok("daemon", "not running (starts when a command needs it)")];
   if (others.length > 0) {
     found.push(ok("other servers", others.map(({ pid, url }) => `${url} (OpenCode, pid ${pid})`).join(", ")));
@@ -191,15 +190,8 @@ async function checkDaemon(context: CheckContext): Promise<Finding[]> {
   return found;
 }
 
-async function answering(daemon: DaemonRecord, { configuration }: CheckContext): Promise<Finding> {
-  const says = `${daemon.url}, pid ${daemon.pid}, version ${daemon.version}, started ${ago(daemon.startedAt, Date.now())}`;
-  try {
-    await createClient({ url: daemon.url }).health(AbortSignal.timeout(ANSWER_MS));
-  } catch (thrown) {
-    return await silentDaemon(daemon, says, thrown, configuration);
-  }
-  if (daemon.version === manifest.version) return ok("daemon", says);
-  return warning("daemon", `${says}; this command is ${manifest.version}`, "asyncagents down && asyncagents up");
+function shown({ url, pid, version, startedAt }: DaemonRecord): string {
+  return `${url}, pid ${pid}, version ${version}, started ${ago(startedAt, Date.now())}`;
 }
 
 async function checkPort({ directory, configuration }: CheckContext): Promise<Finding> {
