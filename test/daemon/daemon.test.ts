@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { acquireDaemonLock } from "../../src/daemon/daemon-lock.ts";
 import { findDaemon } from "../../src/daemon/find-daemon.ts";
@@ -100,6 +102,13 @@ describe("the daemon", () => {
   test("listens on the port that up and restart name, and is a new process after a restart", async () => {
     const world = cliWorld();
     const port = await freePort();
+    const taken = createServer().listen(port, "127.0.0.1");
+    await once(taken, "listening");
+    const beside = await world.cli("up", "--port", String(port));
+    expect([beside.code, beside.err]).toEqual([0, expect.stringContaining(`Port ${port} is in use: it took `)]);
+    expect((await world.cli("down")).code).toBe(0);
+    taken.close();
+    await once(taken, "close");
     const first = await world.json<Up & { port: number }>("up", "--port", String(port));
     expect(first.port).toBe(port);
     const other = await world.cli("up", "--port", String(port + 1));

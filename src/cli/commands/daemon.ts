@@ -27,7 +27,7 @@ const STOP_MS = 20_000;
 const ASK_MS = 5000;
 
 const DOOR_OPTIONS = {
-  port: { value: "number", summary: "the port of the API and the dashboard; 0 for any free port" },
+  port: { value: "number", summary: "the port of the API and the dashboard, or the next free one; 0 for any" },
   listen: { value: "address", summary: "also open a door to other machines, with tokens: 0.0.0.0" },
   "public-url": { value: "url", summary: "what browsers use for that door: https://agents.example.org" },
 };
@@ -135,6 +135,7 @@ async function upDetached(
     screen.line(`  data       ${directory}`);
     if (daemon.postgres !== null) screen.line(`  store      ${daemon.postgres}`);
   });
+  if (started) warnOfOtherPort(screen, daemon, configuration());
   warnOfOtherStore(screen, daemon, storeSetting(configuration().store)?.shown ?? null);
   if (!started) await warnIfSilent(screen, daemon, configuration());
   if (before) warnOfLeftStore(screen, before, daemon);
@@ -165,6 +166,12 @@ function warnOfTelemetry(screen: Screen, { telemetry }: DaemonRecord): void {
   screen.hint(`${oneLine(telemetry.problem)} Tasks work without telemetry. Correct it, then: asyncagents restart`);
 }
 
+/** It took one of the next ports, or any. */
+function warnOfOtherPort(screen: Screen, { port }: DaemonRecord, { api }: Configuration): void {
+  if (api.port === 0 || api.port === port) return;
+  screen.hint(`Port ${api.port} is in use: it took ${port} instead.`);
+}
+
 /** Tokens would cross the network readable for everyone on the way. */
 function warnOfPlainText(screen: Screen, { listen }: DaemonRecord, { listen: door }: Configuration): void {
   if (listen === null || /^http:\/\/(127\.|\[::1\])/.test(listen)) return;
@@ -179,6 +186,7 @@ async function upInForeground({ directory, screen, configuration }: Invocation):
       if (screen.json && daemon) screen.jsonLine(shown(daemon, true));
       else screen.line(`The daemon is running. Dashboard: ${url}  (Ctrl-C stops it)`);
       if (daemon?.listen && !screen.json) screen.line(`It listens on ${daemon.listen}, with tokens only.`);
+      if (daemon) warnOfOtherPort(screen, daemon, configuration());
       if (daemon) warnOfPlainText(screen, daemon, configuration());
       if (daemon) warnOfTelemetry(screen, daemon);
     },
