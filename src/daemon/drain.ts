@@ -46,6 +46,11 @@ export async function drained(context: DrainContext, { drainMs, say, hurry }: Dr
     }
     await pauseUntil(context, { hurry, claiming }, Math.min(left, LOOK_MS));
   }
+  if (hurry.aborted && claimer.load > 0) say(`A second signal: ${interrupted(claimer.load)}.`);
+}
+
+function interrupted(tasks: number): string {
+  return `${counted(tasks)} ${tasks === 1 ? "is" : "are"} interrupted`;
 }
 
 function counted(tasks: number): string {

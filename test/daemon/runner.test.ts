@@ -40,10 +40,12 @@ describe("asyncagents runner", () => {
     expect(early).toMatchObject({ status: "running", phase: "queued", sessionID: "" });
     expect(early.id).toStartWith("tsk_");
     const other = await queue(world, "Other\n!say other", "--label", "gpu");
-    await runner(world, "--label", "cpu");
+    const works = await runner(world, "--label", "cpu");
     const late = await queue(world, "Late\n!say late", "--label", "cpu", "--wait");
     expect(late).toMatchObject({ status: "completed", result: "late" });
     expect(await show(world, early.id)).toMatchObject({ status: "completed", result: "early" });
+    await works.said(`Completed ${early.id}.`);
+    expect(works.text()).toContain(`Works on ${early.id}, in ${world.work}.\n`);
     const { out } = await world.cli("stats");
     expect(out).toMatch(/^default +1 /m);
     // The runner has its session open: the daemon asks it.
@@ -125,11 +127,17 @@ describe("asyncagents runner", () => {
   test("does not keep the daemon of its machine from being stopped, whose folder is the same", async () => {
     const world = cliWorld();
     await world.cli("run", "--host", "scripted", "--wait", "hello");
-    await runner(world);
+    const works = await runner(world);
     const { id } = await queue(world, "Waits\n!write begun.txt x\n!wait go.txt");
     await written(world, "begun.txt");
     expect(await world.json("down")).toMatchObject({ stopped: true });
     expect(await show(world, id)).toMatchObject({ status: "running" });
+    works.process.kill("SIGTERM");
+    await works.said("Claims nothing more");
+    works.process.kill("SIGTERM");
+    expect((await works.ended).out).toMatch(
+      /A second signal: 1 task is interrupted\.\n(.*\n)*The runner has ended\.\n$/,
+    );
   }, 60_000);
 
   test("ends if its launcher is killed", async () => {
