@@ -112,14 +112,20 @@ describe("asyncagents runner", () => {
   test("drains on SIGTERM: it claims nothing more, says what it waits for, and ends when that is done", async () => {
     const world = cliWorld();
     const held = await queue(world, "Held\n!write held.begun x\n!wait go.txt\n!say held");
-    const first = await runner(world, "--max", "1");
+    const first = await runner(world, "--max", "1", "--json");
     await written(world, "held.begun");
     first.process.kill("SIGTERM");
     await first.said("Claims nothing more");
     expect(first.text()).toContain(`1 task (1 in ${world.work})`);
     const next = await queue(world, "Next\n!say next");
     await world.cli("run", "--host", "scripted", "--wait", "Opens\n!write go.txt x");
-    expect((await first.ended).code).toBe(0);
+    const { code, out } = await first.ended;
+    expect(code).toBe(0);
+    const lines = out.trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual({
+      at: expect.any(String),
+      says: `Completed ${held.id}.`,
+    });
     expect(await show(world, held.id)).toMatchObject({ status: "completed", result: "held" });
     expect(await show(world, next.id)).toMatchObject({ phase: "queued" });
   }, 60_000);

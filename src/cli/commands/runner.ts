@@ -53,7 +53,7 @@ export const runnerCommand: Command = {
       max: given.count("max") ?? MAX_RUNS,
       limits: limitsOf(given.texts("limit")),
       drainMs: given.duration("drain") ?? DRAIN_MS,
-      say: (line) => screen.line(line),
+      say: (says) => (screen.json ? screen.jsonLine({ at: new Date().toISOString(), says }) : screen.line(says)),
       ending,
       hurry,
     });
