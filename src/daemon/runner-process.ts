@@ -30,7 +30,7 @@ import { hostMakers, type NamedMaker } from "./host-makers.ts";
 import { limitSettings } from "./limit-settings.ts";
 import { openReportingStore } from "./reporting-store.ts";
 import { RunFolders } from "./run-folders.ts";
-import { runnerReport } from "./runner-report.ts";
+import { reportTasks } from "./runner-report.ts";
 
 /** How much of what it lacks a runner tells others. */
 const MOST_LACKS = 20;
@@ -103,8 +103,7 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
     lacks: [...lacks, ...claimer.lacks].slice(0, MOST_LACKS),
     state: ending.aborted ? "draining" : "running",
   });
-  const isOwn = (owner: string | null) => runner.engines().some((engine) => engine.instance.id === owner);
-  const stopReport = onEntries(runnerReport({ isOwn, say }));
+  reportTasks(runner, say);
   const notes = new RunnerNotes({ ...systemClock, store, log, onEntries, current, say });
   try {
     await runner.register(instance);
@@ -124,12 +123,10 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
     await claimer.stop();
     await folders.stop();
     await runner.stop();
-    stopReport();
     await notes.stop();
     await store.close();
     await log.written();
   }
-  say("The runner has ended.");
 }
 
 /** What does not change while it runs. */

@@ -2,14 +2,8 @@
  * What a runner tells whoever watches it about its tasks: each that it works on, and how that ended. Reads it from the
  * feed, as others do; changes nothing.
  */
+import type { Runner } from "../engine/runner.ts";
 import type { TaskEvent } from "../model/events.ts";
-import type { FeedEntry } from "../store/store.ts";
-
-interface ReportContext {
-  /** Whether this is one of the runner's own instances. */
-  isOwn(instance: string | null): boolean;
-  say(line: string): void;
-}
 
 const ENDS: Partial<Record<TaskEvent["type"], string>> = {
   "run.completed": "Completed",
@@ -18,9 +12,11 @@ const ENDS: Partial<Record<TaskEvent["type"], string>> = {
   "run.requeued": "Interrupted, and queued again:",
 };
 
-export function runnerReport({ isOwn, say }: ReportContext): (entries: readonly FeedEntry[]) => void {
+/** Until the runner stops. */
+export function reportTasks(runner: Pick<Runner, "engines" | "onEntries">, say: (line: string) => void): void {
   const atWork = new Set<string>();
-  return (entries) => {
+  const isOwn = (owner: string | null) => runner.engines().some(({ instance }) => instance.id === owner);
+  runner.onEntries((entries) => {
     for (const { taskId, event } of entries) {
       if ("owner" in event && isOwn(event.owner)) {
         atWork.add(taskId);
@@ -29,5 +25,5 @@ export function runnerReport({ isOwn, say }: ReportContext): (entries: readonly 
       const end = ENDS[event.type];
       if (end !== undefined && atWork.delete(taskId)) say(`${end} ${taskId}.`);
     }
-  };
+  });
 }

@@ -45,6 +45,8 @@ export const runnerCommand: Command = {
     const { ending, hurry } = signals();
     // Only here: it brings the engine and all hosts, which would double the start of every other command.
     const { runRunnerProcess } = await import("../../daemon/runner-process.ts");
+    const say = (says: string) =>
+      screen.json ? screen.jsonLine({ at: new Date().toISOString(), says }) : screen.line(says);
     await runRunnerProcess({
       directory,
       environment: { ...environment },
@@ -53,10 +55,11 @@ export const runnerCommand: Command = {
       max: given.count("max") ?? MAX_RUNS,
       limits: limitsOf(given.texts("limit")),
       drainMs: given.duration("drain") ?? DRAIN_MS,
-      say: (says) => (screen.json ? screen.jsonLine({ at: new Date().toISOString(), says }) : screen.line(says)),
+      say,
       ending,
       hurry,
     });
+    say("The runner has ended.");
     return EXIT.ok;
   },
 };

@@ -1,7 +1,7 @@
 /**
  * What a person should know about a task while a command follows it: that it asks for something, that it is retrying,
- * or that it cannot begin yet, and why. Each is said once: a task that works between two retries for one reason is still retrying. Goes to
- * stderr; changes nothing.
+ * or that it cannot begin yet, and why. Each is said once: a task that works between two retries for one reason is
+ * still retrying. Goes to stderr; changes nothing.
  */
 import { isLive } from "../../model/task.ts";
 import type { BackgroundTask } from "../../protocol/tasks.ts";
