@@ -33,6 +33,8 @@ function isGlobalSwitch(word: string): boolean {
   return Object.entries(GLOBAL_OPTIONS).some(([name, { short }]) => word === `--${name}` || word === `-${short}`);
 }
 
+/** The values of options that are numbers. */
+const NUMBERS: readonly string[] = ["number", "dollars"];
 const UNITS_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
@@ -130,10 +132,24 @@ function parsedWords(command: Command, words: readonly string[], options: Record
     ]),
   );
   try {
-    return parseArgs({ args: [...words], options: config, allowPositionals: true, strict: true });
+    return parseArgs({ args: joinedNumbers(words, options), options: config, allowPositionals: true, strict: true });
   } catch (thrown) {
     throw misuse(command, parseProblem(thrown, words, Object.keys(options)));
   }
+}
+
+/** `--priority -1` as `--priority=-1`: a number is no option, and what takes it judges it. */
+function joinedNumbers(words: readonly string[], options: Record<string, CommandOption>): string[] {
+  const end = words.indexOf("--");
+  const joined: string[] = [];
+  for (const [index, word] of words.entries()) {
+    const last = joined.at(-1) ?? "";
+    const isOption = last.startsWith("--") && NUMBERS.includes(options[last.slice(2)]?.value ?? "");
+    const isBefore = end === -1 || index < end;
+    if (isBefore && isOption && /^-\d/.test(word)) joined[joined.length - 1] = `${last}=${word}`;
+    else joined.push(word);
+  }
+  return joined;
 }
 
 /** Our own wording, because Node and Bun word it differently. */
@@ -147,6 +163,8 @@ function parseProblem(thrown: unknown, words: readonly string[], names: readonly
   }
   const [, name] = /'(?:-., )?--([^' ]+)[^']*' argument is ambiguous/.exec(message) ?? [];
   if (name !== undefined) return `--${name} needs a value. Write a value that starts with "-" as --${name}=-…`;
+  const [, lacking] = /'(?:-., )?--([^' ]+)[^']*' argument missing/.exec(message) ?? [];
+  if (lacking !== undefined) return `--${lacking} needs a value.`;
   return `${message.split("\n")[0]?.replace(/\.?$/, ".") ?? ""}`;
 }
 

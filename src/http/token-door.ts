@@ -36,7 +36,7 @@ export function openTokenDoor({ settings, tokens }: TokenDoorOptions, shared: Sh
     });
   } catch (cause) {
     const where = `${address}, port ${port}`;
-    const message = `Cannot listen on ${where}: ${messageOf(cause)}. Choose another address or port with --listen.`;
+    const message = `Cannot listen on ${where} (${messageOf(cause)}). Choose another address or port with --listen.`;
     throw new AsyncAgentsError("daemon_unavailable", message, { cause });
   }
 }

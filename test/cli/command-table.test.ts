@@ -102,6 +102,17 @@ describe("the command line", () => {
     expect((await world.cli("repo", "ls")).err).toContain('Did you mean "project repo ls"?');
     expect((await world.cli("ls", "--limit", "many")).code).toBe(2);
     expect((await world.cli("run", "x", "--dir", "nowhere")).code).toBe(2);
+    // In the words of the command line, whoever refuses it.
+    for (const [option, value, says] of [
+      ["--retry", "-1", "--retry must be at least 0"],
+      ["--retry", "99", "--retry must be at most 10"],
+      ["--max-minutes", "99999999", "--max-minutes must be at most"],
+      ["--label", "a b", '"a b" is not a label'],
+      ["--budget", "much", '"much" is not a budget'],
+    ] as const) {
+      const { code, err } = await world.cli("run", "--queue", "--host", "scripted", option, value, "x");
+      expect([code, err]).toEqual([2, expect.stringContaining(`asyncagents: ${says}`)]);
+    }
   });
 });
 
@@ -177,7 +188,12 @@ describe("words", () => {
     expect(failureOf(() => parseArguments(run, ["--host"]))).toStartWith("invalid_input: ");
     expect(failureOf(() => parseArguments(run, ["x", "--modle", "y"]))).toContain("Did you mean --model?");
     expect(failureOf(() => parseArguments(run, ["x", "--nonsense"]))).toContain('goes after "--"');
-    expect(failureOf(() => parseArguments(run, ["x", "--max-cost", "-1"]))).toContain("--max-cost needs a value");
+    // A number may begin with "-": what takes it says whether it may be negative.
+    expect(parseArguments(run, ["x", "--priority", "-1", "--retry", "-2"]).text("priority")).toBe("-1");
+    const negative = parseArguments(run, ["x", "--max-cost", "-1"]);
+    expect(failureOf(() => negative.amount("max-cost"))).toContain("--max-cost must be a positive number");
+    expect(failureOf(() => parseArguments(run, ["x", "--dir", "-1"]))).toContain("--dir needs a value. Write");
+    expect(failureOf(() => parseArguments(run, ["x", "--dir"]))).toContain("--dir needs a value. Usage");
     expect(failureOf(() => parseArguments(run, ["x", "--wait", "--timeout", "30"]).duration("timeout"))).toContain(
       '--timeout takes a time such as 30s, 5m or 1h, not "30"',
     );

@@ -61,6 +61,9 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\bThere is no task (\S+): list_tasks\b/g, "There is no item $1: list_tasks"],
   [/\bshows those of a task\b/g, "shows those of an item"],
   [/\b(belongs to another project than) task\b/g, "$1 item"],
+  [/^(?:queue\.)?(retry|priority)(?= must\b)/, "--$1"],
+  [/^max_(minutes|cost)(?= must\b)/, "--max-$1"],
+  [/^(?:labels|budget): (?=")/, ""],
   [/\bThere is no variant\b/g, "There is no agent"],
   ...EXECUTORS.map((name) => [new RegExp(`\\b${name}(?= cannot be used\\b)`, "g"), EXECUTOR_HOSTS[name]] as const),
 ];

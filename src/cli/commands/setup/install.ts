@@ -144,10 +144,10 @@ async function installByProgram(
   }
   if (programs[0]?.[0] === "") {
     const message =
-      "The claude command is not on the PATH. Install Claude Code, or use --scope project, which writes .mcp.json here.";
+      "The claude command is not on the PATH. Install Claude Code (npm install -g @anthropic-ai/claude-code), or use --scope project, which writes .mcp.json here.";
     throw new AsyncAgentsError("host_unavailable", message);
   }
-  if (!(await agreed(invocation))) return declined(invocation);
+  if (!(await agreed(invocation, "Run this?"))) return declined(invocation);
   let isChanged = false;
   for (const [command = "", ...args] of programs) {
     const { code, text } = await screen.during("asking Claude", programOutput(command, args, ASK_MS));
@@ -181,14 +181,14 @@ function assertNotDoubled({ scope, add, ...place }: InstallRequest): void {
   throw new AsyncAgentsError("request_conflict", message);
 }
 
-async function agreed(invocation: Invocation): Promise<boolean> {
+async function agreed(invocation: Invocation, question = "Write this?"): Promise<boolean> {
   const { screen, arguments: given } = invocation;
   if (given.flag("yes")) return true;
   if (!process.stdin.isTTY || screen.json) {
     throw new AsyncAgentsError("missing_required", "Nothing was written: add --yes to write without being asked.");
   }
   try {
-    return await isConfirmed(invocation, "Write this?");
+    return await isConfirmed(invocation, question);
   } catch (thrown) {
     screen.hint("\nNothing was written.");
     throw thrown;
