@@ -121,6 +121,8 @@ describe("asyncagents runner", () => {
     await world.cli("run", "--host", "scripted", "--wait", "Opens\n!write go.txt x");
     const { code, out } = await first.ended;
     expect(code).toBe(0);
+    expect((await world.cli("runners")).err).toContain("No runner is running");
+    expect((await world.cli("runners", "--all")).out).toContain(" ended ");
     const lines = out.trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toContainEqual({
       at: expect.any(String),

@@ -9,10 +9,13 @@ import { ago, oneLine, shortId } from "../terminal/text.ts";
 export const runnersCommand: Command = {
   name: "runners",
   summary: "list the runners of all machines",
-  details: "Runners that have ended or died are listed for an hour. Below the table: what living runners lack.",
+  details:
+    "With --all, also those that ended in the last hour; those that died are listed as gone for that long. Below the table: what living runners lack.",
+  options: { all: { summary: "also those that have ended" } },
   examples: ["asyncagents runners", "asyncagents runners --json | jq -r '.runners[] | select(.state == \"gone\")'"],
-  async run({ connection, screen }) {
-    const runners = await (await connection.client()).runners();
+  async run({ arguments: given, connection, screen }) {
+    const known = await (await connection.client()).runners();
+    const runners = known.filter(({ state }) => screen.json || given.flag("all") || state !== "ended");
     screen.show({ runners }, () => {
       if (runners.length === 0) return screen.hint("No runner is running. Start one: asyncagents runner");
       for (const line of tableLines(columns(Date.now(), screen.paint), runners, screen)) screen.line(line);
