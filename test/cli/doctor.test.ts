@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { cliWorld } from "./cli-bed.ts";
+import { cliWorld, MAIN } from "./cli-bed.ts";
+import { terminal, terminalTest } from "./terminal-bed.ts";
 
 interface Report {
   healthy: boolean;
@@ -91,4 +92,19 @@ test("doctor exits with 1 if there is a problem, and says what to do", async () 
   expect(code).toBe(1);
   expect(out).toMatch(/✗ store +does not open.*\n +→ It is damaged. Run: asyncagents down && asyncagents up/);
   expect(out).toMatch(/✗ git +not found\n +→ .*install git/);
+});
+
+terminalTest("agents shows how each is installed, at 80 columns too", async () => {
+  const world = cliWorld();
+  const { agents } = await world.json<{ agents: { program: string | null; install: string | null }[] }>("agents");
+  const installs = agents.flatMap(({ program, install }) => (program === null && install !== null ? [install] : []));
+  const { tmux, shows } = terminal(world);
+  tmux("new-session", "-d", "-x", "80", "-y", "60", "sh");
+  try {
+    tmux("send-keys", `"${process.execPath}" "${MAIN}" agents; echo "ended $?"`, "Enter");
+    const shown = await shows(/ended 0/);
+    expect(installs.filter((install) => install.length < 40 && !shown.includes(install))).toEqual([]);
+  } finally {
+    tmux("kill-server");
+  }
 });

@@ -1,12 +1,9 @@
 import { expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findDaemon } from "../../src/daemon/find-daemon.ts";
-import { type CliWorld, cliWorld, MAIN } from "./cli-bed.ts";
-
-/** Without tmux there is no terminal to draw on, and only the test above remains. */
-const terminalTest = spawnSync("tmux", ["-V"]).status === 0 ? test : () => undefined;
+import { cliWorld, MAIN } from "./cli-bed.ts";
+import { terminal, terminalTest } from "./terminal-bed.ts";
 
 test("watch prints a JSON document for each change if stdout is not a terminal", async () => {
   const world = cliWorld();
@@ -41,22 +38,6 @@ test("watch does not start the daemon that somebody stopped, and goes on with th
   watching.process.kill("SIGINT");
   expect((await watching.ended).code).toBe(130);
 });
-
-/** A terminal of its own, that ends with `tmux("kill-server")`. */
-function terminal(world: CliWorld) {
-  const socket = join(world.folder, "tmux");
-  const tmux = (...args: string[]) =>
-    spawnSync("tmux", ["-S", socket, ...args], { env: world.environment, encoding: "utf8", cwd: world.work });
-  const shows = async (pattern: RegExp) => {
-    for (let looks = 0; looks < 400; looks++) {
-      const { stdout } = tmux("capture-pane", "-p");
-      if (pattern.test(stdout)) return stdout;
-      await Bun.sleep(25);
-    }
-    throw new Error(`the terminal never showed ${pattern}:\n${tmux("capture-pane", "-p").stdout}`);
-  };
-  return { tmux, shows };
-}
 
 terminalTest("watch draws a live table in a real terminal, follows its size, and gives the screen back", async () => {
   const world = cliWorld();

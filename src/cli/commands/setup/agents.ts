@@ -11,11 +11,14 @@ import { EXIT } from "../../exit-codes.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
 import { oneLine } from "../../terminal/text.ts";
 
+/** Below this width, how an agent is installed matters more than what it cannot do. */
+const NARROW = 100;
+
 export const agentsCommand: Command = {
   name: "agents",
   summary: "list the ACP agents, and what each of them can do here",
   details:
-    "Agents that speak the Agent Client Protocol run as `--host acp:NAME`. With --check, each installed agent (or the named ones) is started once, without asking a model: this shows whether it works, and what it announces. Exits with 1 if one of them does not work. With names, limits are shown in full.",
+    "Agents that speak the Agent Client Protocol run as `--host acp:NAME`. With --check, each installed agent (or the named ones) is started once, without asking a model: this shows whether it works, and what it announces. Exits with 1 if one of them does not work. With names, limits are shown in full; a narrow terminal shows them only then.",
   operands: [{ name: "name", optional: true, repeated: true }],
   options: { check: { summary: "start the agents, to see whether they work" } },
   examples: [
@@ -39,7 +42,8 @@ async function listAgents(invocation: Invocation): Promise<number> {
   const checks = checking ? await screen.during("starting the agents", checking) : new Map<string, CheckedAgent>();
   const rows = agents.map((agent): AgentRow => ({ ...agent, checked: checks.get(agent.name) ?? null }));
   screen.show({ agents: rows.map((row) => shown(row, table)) }, () => {
-    const columns = checks.size > 0 ? COLUMNS : COLUMNS.filter(({ title }) => title !== "CONTINUES");
+    const without = [...(checks.size > 0 ? [] : ["CONTINUES"]), ...(screen.width < NARROW ? ["LIMITS"] : [])];
+    const columns = COLUMNS.filter(({ title }) => !without.includes(title));
     for (const line of tableLines(columns, rows, screen)) screen.line(line);
     // A narrow terminal cuts the rows.
     for (const row of wanted.length > 0 ? rows : []) {
