@@ -93,7 +93,7 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/cli/task", weight: 22 },
   { folder: "test/cli/hostile-text", weight: 22 },
   { folder: "test/cli/setup/notifications", weight: 16 },
-  { folder: "test/cli/inbox.test", weight: 11 },
+  { folder: "test/cli/inbox/inbox.test", weight: 11 },
   { folder: "test/cli/full-disk", weight: 9 },
   { folder: "test/cli/", weight: 5 },
   { folder: "test/worktree/git.test", weight: 14 },
@@ -109,6 +109,7 @@ export const weights: { folder: string; weight: number }[] = [
   { folder: "test/daemon/runner", weight: 16 },
   { folder: "test/daemon/machines", weight: 14 },
   { folder: "test/engine/notices/notices", weight: 10 },
+  { folder: "test/engine/folders/", weight: 3 },
 ];
 
 export function weightOf(file: string): number {

@@ -66,13 +66,12 @@ export async function runRunnerProcess(options: RunnerOptions): Promise<void> {
   const desk = new Desk({ store, machine, isAlive, engines: () => runner.engines(), open });
   const instance = runnerInstance(directory, machine);
   const { id } = instance;
-  const overview = new Overview(store);
   const performer = new CallPerformer({
     ...systemClock,
     store,
     log,
     instances: () => [id, ...runner.engines().map((engine) => engine.instance.id)],
-    perform: callPerformance({ overview, desk, ...NO_BOARD }),
+    perform: callPerformance({ overview: new Overview(store), desk, ...NO_BOARD }),
   });
   const offer: RunnerOffer = {
     id,

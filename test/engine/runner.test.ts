@@ -1,80 +1,20 @@
 /** The runner on real scripted hosts and a real store: engines are created, shared, released, recovered, stopped. */
-import { afterEach, describe, expect, test } from "bun:test";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { Desk } from "../../src/engine/desk.ts";
-import type { Engine } from "../../src/engine/engine.ts";
 import { Runner } from "../../src/engine/runner.ts";
 import type { HostEvent } from "../../src/hosts/host.ts";
 import type { HostMaker } from "../../src/hosts/host-maker.ts";
 import { scriptedHosts } from "../../src/hosts/scripted/scripted-hosts.ts";
 import { INTERRUPTED } from "../../src/model/evidence.ts";
-import { isLive, type Task } from "../../src/model/task.ts";
+import type { Task } from "../../src/model/task.ts";
 import { type Clock, systemClock } from "../../src/process/clock.ts";
 import { sqliteStore } from "../../src/store/open.ts";
-import type { Store } from "../../src/store/store.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import { newTask } from "../../src/testing/sample-task.ts";
 import { codeOf } from "./engine-bed.ts";
+import { ended, launch, log, type RunnerBed, runnerBeds, when, working } from "./runner-bed.ts";
 
-const log = { info: () => {}, error: () => {} };
-const root = () => realpathSync(mkdtempSync(join(tmpdir(), "asyncagents-runner-")));
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-interface Bed {
-  folder: string;
-  store: Store;
-  directory(name: string): string;
-  runner(context?: Partial<ConstructorParameters<typeof Runner>[0]>): Runner;
-}
-
-async function newBed(): Promise<Bed> {
-  const folder = root();
-  const store = await sqliteStore({ directory: join(folder, "store") });
-  cleanups.push(async () => {
-    await store.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return {
-    folder,
-    store,
-    directory(name) {
-      mkdirSync(join(folder, name), { recursive: true });
-      return join(folder, name);
-    },
-    runner(context = {}) {
-      const makers = [scriptedHosts({ folder: join(folder, "sessions") })];
-      const runner = new Runner({ store, log, makers, ...context });
-      cleanups.push(() => runner.stop());
-      return runner;
-    },
-  };
-}
-
-const desk = new Desk({ store: {} as Store, engines: () => [], isAlive: () => true });
-const launch = (engine: Engine, prompt: string) =>
-  desk.launch(engine, { description: "A task", prompt, agent: engine.defaultAgent, batch: null });
-
-const when = (store: Store, task: Task, fits: (task: Task) => boolean) =>
-  eventually(store, async () => {
-    const now = await store.task(task.id);
-    return now && fits(now) ? now : null;
-  });
-const ended = (store: Store, task: Task) => when(store, task, (now) => !isLive(now.status));
-const working = (store: Store, task: Task) => when(store, task, ({ progress }) => progress.toolCalls > 0);
+const { newBed, onEnd } = runnerBeds();
 
 describe("engines", () => {
   test("one for each host and directory, however the path is written and however many ask at once", async () => {
@@ -243,109 +183,6 @@ describe("ends", () => {
     expect(await bed.store.instances()).toEqual([]);
   });
 
-  test("a released directory loses its engine and its runs, others keep theirs", async () => {
-    const bed = await newBed();
-    const runner = bed.runner();
-    const engine = await runner.open("scripted", bed.directory("one"));
-    const other = await runner.open("scripted", bed.directory("two"));
-    const task = await launch(engine, "!wait go");
-    await working(bed.store, task);
-    await runner.release(bed.directory("one"));
-    expect(await bed.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
-    expect(runner.engines()).toEqual([other]);
-  });
-
-  test("a released directory loses what is open in its subfolders too, and its neighbours with a longer name stay", async () => {
-    const bed = await newBed();
-    const runner = bed.runner();
-    for (const name of ["clone", "clone/web", "clone/web/deep"]) await runner.open("scripted", bed.directory(name));
-    const others = [bed.folder, bed.directory("clone-2")];
-    for (const each of others) await runner.open("scripted", each);
-    await runner.release(bed.directory("clone"));
-    expect(runner.engines().map(({ instance }) => instance.directory)).toEqual(others);
-  });
-
-  test("a directory in which a task is live, or below which, is not removed, unless that is forced", async () => {
-    const bed = await newBed();
-    const runner = bed.runner();
-    const task = await launch(await runner.open("scripted", bed.directory("clone/web")), "!wait go");
-    await working(bed.store, task);
-    const clone = bed.directory("clone");
-    const removed: string[] = [];
-    const remove = (directory: string, force = false) =>
-      codeOf(
-        runner.removing(directory, { force }, async (vacate) => {
-          await vacate();
-          removed.push(directory);
-        }),
-      );
-    expect(await remove(clone)).toBe("worktree_busy");
-    expect(await bed.store.task(task.id)).toMatchObject({ status: "running" });
-    expect(await remove(bed.directory("clone/other"))).toBe("none");
-    expect(await remove(clone, true)).toBe("none");
-    expect(await bed.store.task(task.id)).toMatchObject({ status: "error", run: { error: INTERRUPTED } });
-    expect(removed).toEqual([bed.directory("clone/other"), clone]);
-  });
-
-  test("what another process begins while a directory is closed is seen directly before the removal", async () => {
-    const bed = await newBed();
-    const [runner, other] = [bed.runner(), bed.runner()];
-    const directory = bed.directory("clone");
-    const engine = await other.open("scripted", directory);
-    const removing = runner.removing(directory, { force: false }, async (vacate) => {
-      const task = await launch(engine, "!wait go");
-      await working(bed.store, task);
-      await vacate();
-    });
-    expect(await codeOf(removing)).toBe("worktree_busy");
-  });
-
-  test("a resume that waited for a removal is refused if only its engine was closed, and works the next time", async () => {
-    const bed = await newBed();
-    const runner = bed.runner();
-    const directory = bed.directory("one");
-    const engine = await runner.open("scripted", directory);
-    const task = await ended(bed.store, await launch(engine, "!say done"));
-    const resume = (by: Engine) => by.resumeTask(task, { prompt: "!say more" });
-    const waiting = await runner.removing(directory, { force: false }, async (vacate) => {
-      const code = codeOf(resume(engine));
-      await vacate();
-      return [code];
-    });
-    expect(await Promise.all(waiting)).toEqual(["host_unavailable"]);
-    expect(await bed.store.task(task.id)).toMatchObject({ status: "completed", run: { number: 0 } });
-    expect(await resume(await runner.open("scripted", directory))).toMatchObject({ status: "resumed" });
-  });
-
-  test("a released directory loses its host too, although the store fails meanwhile", async () => {
-    const bed = await newBed();
-    const hosts = scriptedHosts();
-    const closed: string[] = [];
-    const maker: HostMaker = {
-      ...hosts,
-      async open(directory) {
-        const opened = await hosts.open(directory);
-        const close = async () => {
-          closed.push(directory);
-          await opened.close();
-        };
-        return { ...opened, close };
-      },
-    };
-    let isFull = false;
-    const endInstance: Store["endInstance"] = async (id) => {
-      if (isFull) throw new Error("the disk is full");
-      await bed.store.endInstance(id);
-    };
-    const runner = bed.runner({ makers: [maker], store: { ...bed.store, endInstance } });
-    const directory = bed.directory("one");
-    await runner.open("scripted", directory);
-    isFull = true;
-    await runner.release(directory);
-    isFull = false;
-    expect(closed).toEqual([directory]);
-  });
-
   test("when the program behind a host dies, its runs end with that reason, except those already answered", async () => {
     const bed = await newBed();
     const made = scriptedHosts();
@@ -374,7 +211,7 @@ describe("ends", () => {
 
 describe("what a dead process left", () => {
   /** Leaves live tasks like a killed process: nothing is ended, and its instances stay. */
-  async function killed(bed: Bed, prompts: readonly string[], directories: readonly string[]): Promise<Task[]> {
+  async function killed(bed: RunnerBed, prompts: readonly string[], directories: readonly string[]): Promise<Task[]> {
     const store = await sqliteStore({ directory: join(bed.folder, "store") });
     const maker = scriptedHosts({ folder: join(bed.folder, "sessions") });
     const runner = new Runner({ store, log, makers: [maker] });
@@ -386,7 +223,7 @@ describe("what a dead process left", () => {
     for (const task of tasks) await working(store, task);
     await maker.stop();
     // It must do nothing any more while other tests run.
-    cleanups.push(async () => {
+    onEnd(async () => {
       await runner.stop();
       await store.close();
     });
@@ -395,7 +232,7 @@ describe("what a dead process left", () => {
   const isAlive = () => false;
 
   /** What a process left that died before its session was made. */
-  async function openLaunch({ store }: Bed, directory: string): Promise<string> {
+  async function openLaunch({ store }: RunnerBed, directory: string): Promise<string> {
     const { sessionId: _, ...task } = newTask(`lau_${basename(directory)}`, { directory, owner: "ins_dead" });
     await store.write((transaction) => transaction.openLaunch({ ...task, owner: "ins_dead", machine: "", at: 1 }));
     return task.id;

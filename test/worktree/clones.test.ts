@@ -1,49 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-} from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { folderSource } from "../../src/worktree/clones/folder-source.ts";
-import { mirrorFolder } from "../../src/worktree/clones/mirror.ts";
 import { remoteProblem } from "../../src/worktree/clones/remote.ts";
 import { type CloneRequest, makeTaskClone } from "../../src/worktree/clones/task-clone.ts";
-import { tidyClones } from "../../src/worktree/clones/tidy.ts";
-import { marksIn } from "../../src/worktree/mark.ts";
-import { withRepositoryLock } from "../../src/worktree/repository-lock.ts";
-import { ALONE } from "../../src/worktree/tidying.ts";
-import { commit, contentsOf, gitBed, lockBranch, refusal, sh, write } from "./git-bed.ts";
+import { published, request } from "./clone-bed.ts";
+import { commit, contentsOf, gitBed, refusal, sh, write } from "./git-bed.ts";
 
 const bed = gitBed();
-const DAY = 86_400_000;
-
-/** A repository with a folder in it, whose remote is a bare repository beside it. */
-function published(): { repo: string; remote: string; commit: string } {
-  const repo = bed.repo("shop");
-  write(repo, "web/page.txt", "page\n");
-  const tip = commit(repo, "page");
-  const remote = join(bed.folder(), "shop.git");
-  sh(repo, "clone", "--quiet", "--bare", repo, remote);
-  sh(repo, "remote", "add", "origin", remote);
-  sh(repo, "fetch", "--quiet", "origin");
-  return { repo, remote, commit: tip };
-}
 
 const problemOf = async (directory: string) => {
   const source = await folderSource(directory);
   return "problem" in source ? source.problem : "none";
 };
-
-function request(base: string, fields: Pick<CloneRequest, "remote" | "commit"> & Partial<CloneRequest>): CloneRequest {
-  return { base, id: "tsk_1-0", name: "Fix the page", path: "", known: [], ...fields };
-}
 
 function certificate(folder: string): { key: string; cert: string } {
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
@@ -118,7 +88,7 @@ describe("the address of a remote", () => {
 
 describe("whether another machine can get a folder", () => {
   test("a clean folder whose commit was pushed has a source, with its place in the repository", async () => {
-    const { repo, remote, commit: tip } = published();
+    const { repo, remote, commit: tip } = published(bed);
     expect(await folderSource(repo)).toEqual({ remote, commit: tip, path: "" });
     expect(await folderSource(join(repo, "web"))).toEqual({ remote, commit: tip, path: "web" });
     const linked = join(bed.folder(), "link");
@@ -129,7 +99,7 @@ describe("whether another machine can get a folder", () => {
   test("otherwise it says why not", async () => {
     expect(await problemOf(bed.folder())).toBe("it is not in a usable git repository");
     expect(await problemOf(bed.repo())).toBe("its repository has no remote");
-    const { repo, remote } = published();
+    const { repo, remote } = published(bed);
     expect(await problemOf(remote)).toBe("it is a bare repository");
     write(repo, "b.txt", "x");
     expect(await problemOf(join(repo, "web"))).toBe("it has uncommitted changes (b.txt); commit and push them");
@@ -154,7 +124,7 @@ describe("a token in the address of a remote", () => {
     appendFileSync(process.env.GIT_CONFIG_GLOBAL ?? "", `[url "${url}"]\n\tinsteadOf = ${insteadOf}\n`);
 
   test("is not told to other machines, wherever it is written", async () => {
-    const { repo, commit: tip } = published();
+    const { repo, commit: tip } = published(bed);
     const told = async (url: string) => {
       sh(repo, "config", "remote.origin.url", url);
       return folderSource(repo);
@@ -167,7 +137,7 @@ describe("a token in the address of a remote", () => {
   });
 
   test("is neither used, kept nor said where an earlier version stored it", async () => {
-    const { remote, commit: tip } = published();
+    const { remote, commit: tip } = published(bed);
     configure(remote, "https://stored.test/shop.git");
     const base = join(bed.folder(), "clones");
     const lines: string[] = [];
@@ -184,7 +154,7 @@ describe("a token in the address of a remote", () => {
   });
 
   test("that this machine's own config adds is not in what is said about a failed fetch", async () => {
-    const { commit: tip } = published();
+    const { commit: tip } = published(bed);
     const folder = bed.folder();
     const server = Bun.serve({
       hostname: "127.0.0.1",
@@ -205,7 +175,7 @@ describe("a token in the address of a remote", () => {
   });
 
   test("does not keep the clone from coming from a repository of this machine", async () => {
-    const { repo, commit: tip } = published();
+    const { repo, commit: tip } = published(bed);
     sh(repo, "config", "remote.origin.url", "https://ghp_SECRET@known.test/shop.git");
     const base = join(bed.folder(), "clones");
     const remote = "https://known.test/shop.git";
@@ -216,7 +186,7 @@ describe("a token in the address of a remote", () => {
 
 describe("the clone of a task", () => {
   test("is a worktree on a branch of its own, with the commit and the folder; its agent can push", async () => {
-    const { repo, remote, commit: tip } = published();
+    const { repo, remote, commit: tip } = published(bed);
     write(repo, "later.txt", "x");
     commit(repo, "later");
     sh(repo, "push", "--quiet", "origin", "main");
@@ -243,7 +213,7 @@ describe("the clone of a task", () => {
   });
 
   test("several at once use one repository of the cache, and a half-made one is made anew", async () => {
-    const { repo, remote, commit: tip } = published();
+    const { repo, remote, commit: tip } = published(bed);
     const base = join(bed.folder(), "clones");
     const first = await makeTaskClone(request(base, { remote, commit: tip }));
     const [folder = ""] = readdirSync(join(base, "repositories"));
@@ -267,7 +237,7 @@ describe("the clone of a task", () => {
   });
 
   test("comes from a repository of this machine if that has the commit and the same remote", async () => {
-    const { repo, remote, commit: tip } = published();
+    const { repo, remote, commit: tip } = published(bed);
     const base = join(bed.folder(), "clones");
     rmSync(remote, { recursive: true });
     const known = ["/nowhere", bed.repo(), repo];
@@ -277,7 +247,7 @@ describe("the clone of a task", () => {
   });
 
   test("says why it cannot be made, and whether another machine may do better", async () => {
-    const { repo, remote, commit: tip } = published();
+    const { repo, remote, commit: tip } = published(bed);
     const base = join(bed.folder(), "clones");
     const codeOf = async (fields: Partial<CloneRequest>) =>
       (await refusal(makeTaskClone(request(base, { remote, commit: tip, ...fields })))).code;
@@ -300,7 +270,7 @@ describe("the clone of a task", () => {
   });
 
   test("git runs nothing that an agent wrote into the config of the cache", async () => {
-    const { repo, remote, commit: tip } = published();
+    const { repo, remote, commit: tip } = published(bed);
     const base = join(bed.folder(), "clones");
     const { directory } = await makeTaskClone(request(base, { remote, commit: tip }));
     const config = sh(directory, "rev-parse", "--path-format=absolute", "--git-path", "config");
@@ -315,149 +285,5 @@ describe("the clone of a task", () => {
     sh(repo, "push", "--quiet", "origin", "main");
     await makeTaskClone(request(base, { remote, commit: newer, id: "tsk_2-0" }));
     expect(existsSync(trap)).toBe(false);
-  });
-});
-
-/** A repository of the cache that nobody used for 40 days, and a commit that it does not have yet. */
-async function unusedMirror() {
-  const { repo, remote, commit: first } = published();
-  const base = join(bed.folder(), "clones");
-  const mirror = mirrorFolder(join(base, "repositories"), remote);
-  const { directory } = await makeTaskClone(request(base, { remote, commit: first }));
-  expect(await tidyClones({ base, now: Date.now() + 8 * DAY, ...ALONE, isInUse: async () => false })).toEqual([
-    directory,
-  ]);
-  const used = new Date(Date.now() - 40 * DAY);
-  utimesSync(join(mirror, "remote"), used, used);
-  write(repo, "new.txt", "x");
-  const newer = commit(repo, "new");
-  sh(repo, "push", "--quiet", "origin", "main");
-  const tidy = () => tidyClones({ base, now: Date.now(), ...ALONE, isInUse: async () => true });
-  return { base, mirror, tidy, wanted: request(base, { remote, commit: newer, id: "tsk_2-0" }) };
-}
-
-describe("an unused repository of the cache", () => {
-  test("stays if a task began to fetch it before the tidying", async () => {
-    const { mirror, tidy, wanted } = await unusedMirror();
-    const fetching = Promise.withResolvers<Promise<string[]>>();
-    const report = (line: string) => {
-      if (line.startsWith("fetching")) fetching.resolve(tidy());
-    };
-    const { directory } = await makeTaskClone({ ...wanted, report });
-    expect(await await fetching.promise).toEqual([]);
-    expect(existsSync(mirror)).toBe(true);
-    expect(existsSync(join(directory, "new.txt"))).toBe(true);
-  });
-
-  test("is fetched anew by a task that waited for it while it was removed", async () => {
-    const { mirror, wanted } = await unusedMirror();
-    const waiting = Promise.withResolvers<void>();
-    const removing = withRepositoryLock(mirror, async () => {
-      await waiting.promise;
-      rmSync(mirror, { recursive: true });
-    });
-    const making = makeTaskClone(wanted);
-    setImmediate(() => waiting.resolve());
-    await removing;
-    expect(existsSync(join((await making).directory, "new.txt"))).toBe(true);
-  });
-});
-
-describe("clones that nobody needs", () => {
-  test("are removed after a week, but never with work that is nowhere else, nor while they are used", async () => {
-    const { remote, commit: tip } = published();
-    const base = join(bed.folder(), "clones");
-    const folders: Record<string, string> = {};
-    for (const id of ["clean", "pushed", "dirty", "unpushed", "detached", "used"]) {
-      folders[id] = (await makeTaskClone(request(base, { remote, commit: tip, id }))).directory;
-    }
-    const at = (id: string) => folders[id] ?? "";
-    for (const id of ["pushed", "unpushed", "detached"]) {
-      if (id === "detached") sh(at(id), "checkout", "--quiet", "--detach");
-      write(at(id), "b.txt", id);
-      commit(at(id), id);
-    }
-    sh(at("pushed"), "push", "--quiet", "origin", "HEAD:refs/heads/pushed");
-    write(at("dirty"), "b.txt", "x");
-    const released: string[] = [];
-    const tidy = (now: number) =>
-      tidyClones({
-        base,
-        now,
-        ...ALONE,
-        isInUse: async (id) => id === "used",
-        removing: (path, work) => work(async () => void released.push(path)),
-      });
-    expect(await tidy(Date.now() + 6 * DAY)).toEqual([]);
-    const removed = await tidy(Date.now() + 8 * DAY);
-    expect(removed.toSorted()).toEqual([at("clean"), at("pushed")].toSorted());
-    expect(released.toSorted()).toEqual(removed.toSorted());
-    const left = ["dirty", "unpushed", "detached", "used"];
-    expect(Object.keys(folders).filter((id) => existsSync(at(id)))).toEqual(left);
-    // The repository stays as long as one of its folders does.
-    expect(await tidy(Date.now() + 90 * DAY)).toEqual([]);
-    for (const id of left) {
-      sh(at(id), "reset", "--quiet", "--hard", tip);
-      sh(at(id), "clean", "--quiet", "-fd");
-      sh(at(id), "reflog", "expire", "--expire=now", "--all");
-    }
-    rmSync(at("used"), { recursive: true });
-    expect(await tidy(Date.now() + 90 * DAY)).toHaveLength(3);
-    const [folder = ""] = readdirSync(join(base, "repositories"));
-    const all = await tidyClones({ base, now: Date.now() + 90 * DAY, ...ALONE, isInUse: async () => false });
-    expect(all).toEqual([at("used"), join(base, "repositories", folder)]);
-    expect(readdirSync(join(base, "repositories"))).toEqual([]);
-  });
-
-  test("the newest 50 stay for a week, and older ones go after an hour", async () => {
-    const { remote, commit: tip } = published();
-    const base = join(bed.folder(), "clones");
-    for (let index = 0; index < 52; index++) {
-      await makeTaskClone(request(base, { remote, commit: tip, id: `t${index}` }));
-    }
-    const tidy = (now: number) => tidyClones({ base, now, ...ALONE, isInUse: async () => false });
-    expect(await tidy(Date.now())).toEqual([]);
-    expect(await tidy(Date.now() + 2 * 3_600_000)).toHaveLength(2);
-    expect(await tidy(Date.now() + 2 * 3_600_000)).toEqual([]);
-  }, 60_000);
-
-  test("one that cannot be removed is reported, and does not keep the others", async () => {
-    const { remote, commit: tip } = published();
-    const base = join(bed.folder(), "clones");
-    for (const id of ["a", "b", "c"]) await makeTaskClone(request(base, { remote, commit: tip, id }));
-    const places = marksIn(join(base, "tasks")).toSorted((one, other) =>
-      other.mark.createdAt.localeCompare(one.mark.createdAt),
-    );
-    // It is looked at first.
-    const [newest, ...others] = places;
-    if (newest) lockBranch(newest.mark);
-    const failures: string[] = [];
-    const now = Date.now() + 8 * DAY;
-    const onFailure = (path: string) => void failures.push(path);
-    const removed = await tidyClones({ base, now, ...ALONE, isInUse: async () => false, onFailure });
-    expect(removed).toEqual(others.map(({ path }) => path));
-    expect(failures).toEqual([newest?.path ?? ""]);
-  });
-
-  test("the newest 20 unused repositories stay for a month", async () => {
-    const base = join(bed.folder(), "clones");
-    for (let index = 0; index < 22; index++) {
-      const folder = join(base, "repositories", `r${index}`);
-      mkdirSync(folder, { recursive: true });
-      write(folder, "remote", "x\n");
-      const used = new Date(Date.now() - index * 3_600_000 - 1_800_000);
-      utimesSync(join(folder, "remote"), used, used);
-    }
-    const removed = await tidyClones({ base, now: Date.now(), ...ALONE, isInUse: async () => false });
-    expect(removed.map((path) => path.slice(path.lastIndexOf("/") + 1))).toEqual(["r20", "r21"]);
-    // What a fetch that failed has left.
-    rmSync(join(base, "repositories", "r1", "remote"));
-    const later = await tidyClones({ base, now: Date.now() + 20 * DAY, ...ALONE, isInUse: async () => false });
-    expect(later).toEqual([]);
-    const month = new Date(Date.now() - 40 * DAY);
-    utimesSync(join(base, "repositories", "r1"), month, month);
-    expect(await tidyClones({ base, now: Date.now(), ...ALONE, isInUse: async () => false })).toEqual([
-      join(base, "repositories", "r1"),
-    ]);
   });
 });

@@ -3,8 +3,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FolderGate } from "../../src/engine/folder-gate.ts";
-import { codeOf } from "./engine-bed.ts";
+import { FolderGate } from "../../../src/engine/folder-gate.ts";
+import { codeOf } from "../engine-bed.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "asyncagents-gate-")));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

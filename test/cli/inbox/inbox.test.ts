@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import type { InboxPage } from "../../src/protocol/inbox.ts";
-import type { BackgroundTask } from "../../src/protocol/tasks.ts";
-import { type CliWorld, cliWorld, MAIN } from "./cli-bed.ts";
+import type { InboxPage } from "../../../src/protocol/inbox.ts";
+import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
+import { type CliWorld, cliWorld, MAIN } from "../cli-bed.ts";
 
 const terminalTest = spawnSync("tmux", ["-V"]).status === 0 ? test : () => undefined;
 
