@@ -99,14 +99,17 @@ export function totalsSuite(bed: StoreBed): void {
       await store.apply(own[0] ?? "", born);
       for (const { task, event, agent } of turns) {
         const id = own[task] ?? "";
-        await store.apply(id, ofAgent(event, id, agent));
+        const had = await store.task(id);
+        await store.apply(id, ofAgent(event, id, event.type === "task.claimed" ? (had?.agent ?? agent) : agent));
       }
       await expectTotals(store, ids);
     });
   });
 }
 
+/** A task that another agent begins leaves what it did before with the first one: that has a test of its own. */
 function ofAgent(event: TaskEvent, id: string, agent: string): TaskEvent {
+  if (event.type === "task.claimed") return { ...event, agent };
   if (event.type === "task.created") return { ...event, task: { ...event.task, id, agent } };
   return event.type === "task.imported" ? { ...event, task: { ...event.task, id, agent } } : event;
 }
