@@ -1,13 +1,10 @@
 /** How much PostgreSQL reads for a page of a list, however many tasks are stored. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type CompiledQuery, Kysely, PostgresDialect } from "kysely";
-import { Pool } from "pg";
-import { kyselyStore } from "../../../src/store/kysely-store.ts";
 import { postgresStore } from "../../../src/store/open.ts";
-import type { Schema } from "../../../src/store/schema.ts";
 import type { TaskQuery } from "../../../src/store/store.ts";
 import { completed, create } from "../../../src/testing/sample-task.ts";
 import { startPostgres } from "../postgres-server.ts";
+import { readingStore } from "./reading-store.ts";
 
 // On a busy machine.
 setDefaultTimeout(60_000);
@@ -25,9 +22,9 @@ const LISTS: TaskQuery[] = [
   { sort: "took", offset: LIMIT },
 ];
 
-const pools: Pool[] = [];
+const ends: (() => Promise<void>)[] = [];
 // Before the server ends.
-afterAll(() => Promise.all(pools.map((pool) => pool.end())));
+afterAll(() => Promise.all(ends.map((end) => end())));
 const connectionString = await startPostgres();
 const schema = "lists";
 const filled = await postgresStore({ connectionString, schema });
@@ -38,25 +35,8 @@ const storeTask = async (index: number) => {
 await Promise.all(Array.from({ length: STORED }, (_, index) => storeTask(index)));
 await filled.close();
 
-// So that few rows are read as many would be: by their indexes.
-const settings = `-c search_path=${schema},public -c enable_seqscan=off -c enable_bitmapscan=off`;
-const pool = new Pool({ connectionString, options: settings });
-pools.push(pool);
-const statements: CompiledQuery[] = [];
-const kysely = new Kysely<Schema>({
-  dialect: new PostgresDialect({ pool }),
-  log: ({ query }) => void statements.push(query),
-});
-const unused = () => Promise.reject(new Error("These tests only read."));
-const store = kyselyStore({
-  dialect: "postgres",
-  now: () => 0,
-  read: (work) => work(kysely),
-  write: unused,
-  onChange: () => () => {},
-  hurry() {},
-  close: unused,
-});
+const { store, pool, statements } = readingStore(connectionString, schema, ["bitmapscan"]);
+ends.push(() => pool.end());
 
 interface PlanNode {
   "Relation Name"?: string;

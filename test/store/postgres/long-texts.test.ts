@@ -1,13 +1,10 @@
 /** That no row is too long for an index of PostgreSQL, and that the indexes of long texts are used. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type CompiledQuery, Kysely, PostgresDialect } from "kysely";
-import { Pool } from "pg";
 import { MAX_NAME } from "../../../src/model/task.ts";
-import { kyselyStore } from "../../../src/store/kysely-store.ts";
 import { postgresStore } from "../../../src/store/open.ts";
-import type { Schema } from "../../../src/store/schema.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { startPostgres } from "../postgres-server.ts";
+import { readingStore } from "./reading-store.ts";
 
 // On a busy machine.
 setDefaultTimeout(60_000);
@@ -55,11 +52,7 @@ const connectionString = await startPostgres();
 const schema = "texts";
 const made = await postgresStore({ connectionString, schema });
 await made.close();
-// So that the few rows are read as many would be: by their indexes.
-const settings = `-c search_path=${schema},public -c enable_seqscan=off`;
-const pool = new Pool({ connectionString, options: settings });
-// The server may end before its last connection is quite closed.
-pool.on("error", () => {});
+const { store, pool, statements } = readingStore(connectionString, schema);
 afterAll(() => pool.end());
 
 test("the longest texts fit each index together", async () => {
@@ -80,21 +73,6 @@ test("the longest texts fit each index together", async () => {
 });
 
 test("paths are found by the indexes of their hashes", async () => {
-  const statements: CompiledQuery[] = [];
-  const kysely = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool }),
-    log: ({ query }) => void statements.push(query),
-  });
-  const unused = () => Promise.reject(new Error("This test only reads."));
-  const { board } = kyselyStore({
-    dialect: "postgres",
-    now: () => 0,
-    read: (work) => work(kysely),
-    write: unused,
-    onChange: () => () => {},
-    hurry() {},
-    close: unused,
-  });
   const paths = ["/a/b", "/a", "/"];
   const reads: [(records: Store["board"]) => Promise<unknown>, string[]][] = [
     [(records) => records.hasKnownDirectory(paths), ["repos_by_path", "attempts_by_folder", "approvals_by_subject"]],
@@ -104,7 +82,7 @@ test("paths are found by the indexes of their hashes", async () => {
   ];
   for (const [read, indexes] of reads) {
     statements.length = 0;
-    await read(board);
+    await read(store.board);
     const plans: string[] = [];
     for (const { sql, parameters } of statements) {
       const { rows } = await pool.query(`explain ${sql}`, [...parameters]);
