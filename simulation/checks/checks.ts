@@ -287,7 +287,8 @@ async function onlyOwnersEndRuns({ machine, truth }: Stage, tasks: readonly Task
     let owner: string | null = null;
     for (const { event } of await truth.entriesOf([id], { after: 0, before: Number.MAX_SAFE_INTEGER }, 5_000)) {
       if (event.type === "task.created") ({ owner } = event.task);
-      else if (event.type === "task.adopted" || event.type === "task.resumed") ({ owner } = event);
+      else if ("owner" in event) ({ owner } = event);
+      else if (event.type === "run.requeued") owner = null;
       const process = machine.instances.get(owner ?? "");
       if (
         !process ||

@@ -38,8 +38,8 @@ const AFTERMATH_MS = 160_000;
 /** For so long nothing was left to do: a call may fail for 30 s, and be tried again after a minute. */
 const REST_MS = 95_000;
 const LOOK_MS = 20_000;
-/** Others look for the dead every few seconds. */
-const TAKEOVER_MS = 20_000;
+/** Others look for the dead every few seconds, if they have not had trouble themselves for half a lease. */
+const TAKEOVER_MS = 35_000;
 /** A recovery that began in the storm may wait for its last call, and the next one is made after a pause. */
 const SLOW_TAKEOVER_MS = 80_000;
 const HOLDS_UP_RECOVERY: readonly Fault[] = ["call fails", "call is slow", "host does not answer", "query is slow"];
@@ -183,7 +183,9 @@ function calmDown(stage: Stage): void {
   };
   look();
   const { faults, timeline, settings } = machine;
-  const takeoverMs = HOLDS_UP_RECOVERY.some((kind) => faults.has(kind)) ? SLOW_TAKEOVER_MS : TAKEOVER_MS;
+  // Without leases, a heartbeat that stands still has to be watched for a while first.
+  const isSlow = !machine.places.areSeveral || HOLDS_UP_RECOVERY.some((kind) => faults.has(kind));
+  const takeoverMs = isSlow ? SLOW_TAKEOVER_MS : TAKEOVER_MS;
   const since = timeline.now;
   timeline.schedule(LEASE_MS + settings.pollMs + takeoverMs, () => void assertTakenOver(stage, since));
 }
