@@ -110,6 +110,11 @@ export const LEASE_MUTATIONS: readonly PutBack[] = [
         old: "      if (this.#unverified.has(member)) await member.verify();\n",
         new: "",
       },
+      {
+        file: "src/engine/runs/driven-run.ts",
+        old: "if (lease === null || (lease.isHeld && lease.term === 0)) return true;",
+        new: "if (lease === null || lease.isHeld) return true;",
+      },
     ],
   },
   {
