@@ -63,12 +63,14 @@ const worksOn: RunCheck = ({ machine }, task, run, endedAt) => {
   if (isOthersStop(machine, task, run)) return null;
   // Deleted in another program than the one that works in it: nobody can name it any more to stop it.
   if (!machine.hasSession(task)) return null;
-  const { heardAt, begunAt, firstEndedAt, endedAt: stoppedAt } = machine.work.of(messageId);
+  const { askedAt, heardAt, begunAt, firstEndedAt, endedAt: stoppedAt } = machine.work.of(messageId);
   if (begunAt === null || stoppedAt === null) return null;
   // Its own work was over; its prompt was read once more, with what somebody else wrote there.
   if (firstEndedAt !== null && firstEndedAt <= endedAt) return null;
-  // A prompt that arrives after it was given up is stopped if the process that sent it hears of its arrival.
-  if (begunAt > endedAt && heardAt === null) return null;
+  // A prompt that arrives after it was given up is stopped if the process that sent it hears of its arrival. That it was
+  // given up may be stored later.
+  const overAt = isGivenUp(run) ? Math.min(endedAt, askedAt + SEARCH_MS) : endedAt;
+  if (begunAt > overAt && heardAt === null) return null;
   // One that arrives beside a later run of its session waits until that run is over: stopping it stops both.
   if (begunAt > endedAt && number < task.run.number) return null;
   const from = Math.max(endedAt, begunAt, heardAt ?? 0);
