@@ -67,8 +67,8 @@ const worksOn: RunCheck = ({ machine }, task, run, endedAt) => {
   if (begunAt === null || stoppedAt === null) return null;
   // Its own work was over; its prompt was read once more, with what somebody else wrote there.
   if (firstEndedAt !== null && firstEndedAt <= endedAt) return null;
-  // A prompt that arrives after it was given up is stopped if the process that sent it hears of its arrival. That it was
-  // given up may be stored later.
+  // A prompt that arrives after it was given up is stopped if the process that sent it hears of its arrival. The word
+  // that it was given up may be stored later.
   const overAt = isGivenUp(run) ? Math.min(endedAt, askedAt + SEARCH_MS) : endedAt;
   if (begunAt > overAt && heardAt === null) return null;
   // One that arrives beside a later run of its session waits until that run is over: stopping it stops both.
