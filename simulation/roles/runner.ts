@@ -7,6 +7,7 @@ import { Desk, RUNNER_HOST } from "../../src/engine/desk.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { Claimer } from "../../src/engine/queue/claimer.ts";
 import { Runner } from "../../src/engine/runner.ts";
+import { AsyncAgentsError } from "../../src/model/errors.ts";
 import type { SimulatedHost } from "../agents/simulated-host.ts";
 import type { Machine } from "../world/machine.ts";
 import type { SimulatedProcess } from "../world/simulated-process.ts";
@@ -32,6 +33,7 @@ export class RunnerRole implements Role {
   #hosts: SimulatedHost[] = [];
   #parts: Parts | null = null;
   #isEnding = false;
+  #isRefusing = false;
 
   constructor(machine: Machine, fleet: Fleet, member: FleetMember) {
     this.name = member.name;
@@ -49,6 +51,11 @@ export class RunnerRole implements Role {
   /** It lives, and claims. */
   get isClaiming(): boolean {
     return this.#process.isAlive && this.#parts !== null && !this.#isEnding;
+  }
+
+  /** The folder of the run that it claims next is not found out: it gives that claim back. */
+  refuseNext(): void {
+    this.#isRefusing = true;
   }
 
   /** How many runs it has now; null while it is dead or starting. */
@@ -131,7 +138,13 @@ export class RunnerRole implements Role {
       onEntries: (listener) => runner.onEntries(listener),
       onEnded: (listener) => runner.onEnded(listener),
       mayAct: () => runner.holdsLease(instance.id),
-      folderOf: async ({ task }) => ({ directory: task.directory, clone: null }),
+      folderOf: async ({ task }) => {
+        if (this.#isRefusing) {
+          this.#isRefusing = false;
+          throw new AsyncAgentsError("store_unavailable", "The repositories of this machine could not be read.");
+        }
+        return { directory: task.directory, clone: null };
+      },
       leaseMs: claimMs,
       pollMs: settings.pollMs,
     });

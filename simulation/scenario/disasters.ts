@@ -149,10 +149,13 @@ export const DISASTERS: Partial<Record<Fault, Disaster>> = {
   "runner freezes past its claim"(stage, random) {
     const { machine, runners, queue } = stage;
     if (queue === null) return;
-    const { process } = random.pick(runners);
-    const others = runners.filter((role) => role.process !== process);
+    const runner = random.pick(runners);
+    const { process } = runner;
+    const others = runners.filter((role) => role !== runner);
     const ms = queue.claimMs + random.whole(0, OVERLAP_MS);
-    process.strikeAt(random.pick(CLAIM_AIMS), random.whole(1, 3), () => {
+    const aim = random.pick(CLAIM_AIMS);
+    if (aim === "gives back") runner.refuseNext();
+    process.strikeAt(aim, random.whole(1, 3), () => {
       machine.faults.count("runner freezes past its claim");
       freeze(stage, process, ms);
       // Who claims the run next is slow as well: both think that it is theirs.
