@@ -76,10 +76,12 @@ const worksOn: RunCheck = ({ machine }, task, run, endedAt) => {
   const from = Math.max(endedAt, begunAt, heardAt ?? 0);
   const tries = machine.work.stopsOf(task.sessionId).filter((at) => at > from && at < stoppedAt);
   const isSlow = machine.faults.has("query is slow") || machine.faults.has("call is slow");
+  // A stop that began before its agent did may be lost.
+  const firstMs = isSlow ? SLOW_STOP_MS : machine.faults.has("call fails") ? AGAIN_MS : STOP_MS;
   const times = [from, ...tries, stoppedAt];
   for (const [count, next] of times.slice(1).entries()) {
     const ms = machine.troubles.calm(times[count] ?? 0, next, STOP_AFTERMATH_MS);
-    const limit = count === 0 ? (isSlow ? SLOW_STOP_MS : STOP_MS) : AGAIN_MS + FIRST_PAUSE_MS * 2 ** count;
+    const limit = count === 0 ? firstMs : AGAIN_MS + FIRST_PAUSE_MS * 2 ** count;
     if (ms > limit) return `is ${outcome}, and its agent worked on for ${seconds(ms)} (${count} tries to stop it)`;
   }
   return null;
