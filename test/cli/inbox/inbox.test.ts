@@ -1,12 +1,10 @@
 /** `asyncagents inbox`: as JSON, as a table, and in a real terminal with one key per answer. */
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
 import type { InboxPage } from "../../../src/protocol/inbox.ts";
 import type { BackgroundTask } from "../../../src/protocol/tasks.ts";
 import { type CliWorld, cliWorld, MAIN } from "../cli-bed.ts";
-
-const terminalTest = spawnSync("tmux", ["-V"]).status === 0 ? test : () => undefined;
+import { terminal, terminalTest } from "../terminal-bed.ts";
 
 const launched = async (world: CliWorld, prompt: string) =>
   (await world.json<BackgroundTask>("run", "--host", "scripted", prompt)).id;
@@ -48,17 +46,7 @@ terminalTest("in a terminal one key answers each entry, and the next cannot be h
   await entries(world, 3);
   const failed = await launched(world, "Break\n!fail It went wrong.");
   await entries(world, 4);
-  const socket = join(world.folder, "tmux");
-  const tmux = (...args: string[]) =>
-    spawnSync("tmux", ["-S", socket, ...args], { env: world.environment, encoding: "utf8", cwd: world.work });
-  const shows = async (pattern: RegExp) => {
-    for (let looks = 0; looks < 400; looks++) {
-      const { stdout } = tmux("capture-pane", "-p");
-      if (pattern.test(stdout)) return stdout;
-      await Bun.sleep(25);
-    }
-    throw new Error(`the terminal never showed ${pattern}:\n${tmux("capture-pane", "-p").stdout}`);
-  };
+  const { tmux, shows } = terminal(world);
   tmux("new-session", "-d", "-x", "90", "-y", "24", "sh");
   try {
     tmux("send-keys", `"${process.execPath}" "${MAIN}" inbox; echo "ended $?"`, "Enter");
