@@ -13,7 +13,7 @@ import { LEASE_MS } from "../time/promised.ts";
 import type { Machine } from "../world/machine.ts";
 import { startsAreInOrder, waitingForNobody } from "./after.ts";
 import { budgetsAgree, tasksUseWhatTheirAgentsUse } from "./budgets.ts";
-import { isGivenUp, isOthersStop, isStopped, isStoppedInHaste, mayWorkOn, SEARCH_MS } from "./ends.ts";
+import { isGivenUp, isOthersStop, isStopped, isStoppedInHaste, isUnaware, mayWorkOn, SEARCH_MS } from "./ends.ts";
 import { nothingGrows } from "./growth.ts";
 import { everythingIsInTime } from "./in-time.ts";
 import { eachRunEndsOnce, endsAreTrue } from "./outcomes.ts";
@@ -168,10 +168,8 @@ async function promptsAreSentOnce({ machine, truth, promises }: Stage, tasks: re
     for (const run of await truth.runs(task.id, 200)) {
       const { askedAt, sentBy, begun, texts } = machine.work.of(run.messageId);
       const over = promises.overSince.get(`${task.id} ${run.number}`);
-      // Without leases, a process that others cannot see may stand still and come back with the prompt in its hand.
-      const hasNoLease = !machine.areVisible && !machine.places.areSeveral;
-      const isUnaware = hasNoLease && !sentBy.includes(machine.ends.writerOf(task.id, run.number) ?? "");
-      if (over !== undefined && askedAt > over && machine.work.isAsked(run.messageId) && !isUnaware)
+      const isLost = isUnaware(machine, task.id, run.number, sentBy);
+      if (over !== undefined && askedAt > over && machine.work.isAsked(run.messageId) && !isLost)
         found.push(`run ${run.number} of ${task.id} was prompted after somebody was told that it is cancelled`);
       if (sentBy.length > 1)
         found.push(`the prompt of run ${run.number} of ${task.id} was sent by ${sentBy.join(" and ")}`);

@@ -30,6 +30,19 @@ export function isOthersStop({ areVisible, work, begins, ends }: Machine, { id, 
   return work.stopsOf(sessionId).some((at) => at >= from && at <= until);
 }
 
+/**
+ * Without leases, a process that others cannot see may stand still until they have ended its run, and come back with
+ * the prompt in its hand.
+ */
+export function isUnaware(
+  { areVisible, places, ends }: Machine,
+  taskId: string,
+  run: number,
+  sentBy: readonly string[],
+) {
+  return !areVisible && !places.areSeveral && !sentBy.includes(ends.writerOf(taskId, run) ?? "");
+}
+
 /** Somebody ended it: what the agent did meanwhile does not count. */
 export function isStopped({ error }: Run): boolean {
   return error !== null && /deleted|stopped:/.test(error);

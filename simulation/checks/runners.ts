@@ -7,7 +7,7 @@ import type { RunnerRole } from "../roles/runner.ts";
 import type { QueuedAsk } from "../scenario/promises.ts";
 import type { Stage } from "../scenario/stage.ts";
 import type { QueuedHistory } from "../world/queue-watch.ts";
-import { isInterrupted } from "./ends.ts";
+import { isInterrupted, isUnaware } from "./ends.ts";
 
 /** How often somebody looks before a run waited too long for a runner that has nothing to do. */
 const LOOKS = 8;
@@ -77,7 +77,8 @@ function sends({ machine, promises }: Stage, id: string, prompt: string, { begin
     if (!known.has(messageId)) found.push(`was prompted with ${messageId}, and no claim began that`);
     if (sentBy.length > 1) found.push(`got the prompt ${messageId} from ${sentBy.join(" and ")}`);
     if (begun > 1) found.push(`was begun ${begun} times with the prompt ${messageId}`);
-    if (askedAt > over) found.push(`was prompted with ${messageId} after somebody was told that it is cancelled`);
+    if (askedAt > over && !isUnaware(machine, id, 0, sentBy))
+      found.push(`was prompted with ${messageId} after somebody was told that it is cancelled`);
   }
   return found;
 }
